@@ -32,8 +32,9 @@ export interface CutCommitsResult {
 }
 
 /**
- * Cuts so many connections, each exactly at the commit of a step's transaction, and compares everything that the transactions wrote
- * with the journals. Each of the two networks has an application of its own, which runs until its half of the cuts has happened.
+ * Cuts so many connections, each exactly at the commit of a step's transaction, and compares everything that the transactions
+ * wrote with the journals. Each of the two networks has an application of its own, which runs until its half of the cuts has
+ * happened.
  */
 export async function cutCommits(seed: number, commits: number, directory: string): Promise<CutCommitsResult> {
   const arena = await openArena("postgres", directory);

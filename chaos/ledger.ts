@@ -20,8 +20,8 @@ export function ledgerPath(directory: string, process: string): string {
 }
 
 /**
- * What a process did, line by line, in a file outside of the database: the side effects that the accounts go by. A line is written
- * with one call before the process goes on, so it is there whatever becomes of the process.
+ * What a process did, line by line, in a file outside of the database: the side effects that the accounts go by. A line is
+ * written with one call before the process goes on, so it is there whatever becomes of the process.
  */
 export class Ledger {
   readonly #file: number;

@@ -1,6 +1,6 @@
 /**
- * A process of the harness: runs what is due, asks for work, or both, and writes down what happens to it. It does what its parent asks
- * over the channel between them, and ends when that is gone.
+ * A process of the harness: runs what is due, asks for work, or both, and writes down what happens to it. It does what its
+ * parent asks over the channel between them, and ends when that is gone.
  */
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

@@ -50,8 +50,8 @@ export interface Workload {
   /** Asks for work until the process is stopping, and writes down what it asked for before, and the answer after. */
   produce(process: ProducingProcess): Promise<void>;
   /**
-   * When no producer asks for more and all faults are over: finishes the work of producers that were killed, so that everything can
-   * come to its end, and asks for what needs calm.
+   * When no producer asks for more and all faults are over: finishes the work of producers that were killed, so that everything
+   * can come to its end, and asks for what needs calm.
    */
   finish?(app: ChaosApplication, entries: readonly Entry[], write: Write): Promise<void>;
   /** How much hasn't come to its end, besides hooks. */

@@ -61,7 +61,8 @@ export default {
 
 /**
  * The tenant that the caller's token was made for; null where it wasn't made by us. A token is `<tenant>.<HMAC-SHA-256 of the
- * tenant, in hexadecimal digits>`. Never take the tenant from a header or a path: the holder of one token would choose another tenant.
+ * tenant, in hexadecimal digits>`. Never take the tenant from a header or a path: the holder of one token would choose another
+ * tenant.
  */
 async function tenantOf(request: Request, secret: string): Promise<string | null> {
   const [, tenant, digits] = TOKEN.exec(request.headers.get("authorization") ?? "") ?? [];

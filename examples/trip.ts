@@ -1,6 +1,6 @@
 /**
- * A trip is booked piece by piece, and one piece can't be had: a workflow whose steps say how they are taken back. When it fails,
- * what was booked is cancelled, the last booking first, whatever happens to the process meanwhile.
+ * A trip is booked piece by piece, and one piece can't be had: a workflow whose steps say how they are taken back. When it
+ * fails, what was booked is cancelled, the last booking first, whatever happens to the process meanwhile.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { defineWorkflow, NonRetryableError, type WorkflowEvent } from "perdure";

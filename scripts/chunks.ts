@@ -11,8 +11,9 @@ interface Chunk {
  * The chunks that entry points share. A module goes to the first chunk that has it; a module that none has goes where only the
  * entry points that need it load it.
  *
- * Few files load fast, and a small entry point loads little code: so one chunk is for the smallest entry points, one for everything
- * else that runs everywhere, and one each for the code that engines, users of SQLite, applications, and these with the program
+ * Few files load fast, and a small entry point loads little code: so one chunk is for the smallest entry points, one for
+ * everything else that runs everywhere, and one each for the code that engines, users of SQLite, applications, and these with
+ * the program
  * `perdure` share. Every module of a
  * chunk that Workers load is one that Workers need, so none of them imports `node:*`.
  */
@@ -28,7 +29,10 @@ const CHUNKS: readonly Chunk[] = [
 /** These are bundles of their own: in a chunk, one of them would make another load all of it. */
 const ENTRIES = new Set([...entryPoints, ...workerEntryPoints].map(({ source }) => source));
 
-/** The chunks as the bundler wants them. A module that a chunk's module needs is in that chunk, or in one with a higher priority. */
+/**
+ * The chunks as the bundler wants them. A module that a chunk's module needs is in that chunk, or in one with a higher
+ * priority.
+ */
 export function createChunkGroups(): CodeSplittingGroup[] {
   const needed = new Map<string, ReadonlySet<string>>();
   return CHUNKS.map(({ name, has }, index) => ({

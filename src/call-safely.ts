@@ -1,6 +1,6 @@
 /**
- * Calls a callback of the application without letting it fail its caller. `onFailure` receives the error that the callback throws
- * or rejects with; a promise that it returns isn't awaited.
+ * Calls a callback of the application without letting it fail its caller. `onFailure` receives the error that the callback
+ * throws or rejects with; a promise that it returns isn't awaited.
  */
 export function callSafely(callback: () => unknown, onFailure: (error: unknown) => void): void {
   try {

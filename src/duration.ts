@@ -37,7 +37,8 @@ export type DurationUnit = keyof typeof UNITS;
 type UnitName = DurationUnit | `${DurationUnit}s` | keyof typeof ABBREVIATIONS;
 
 /**
- * Milliseconds, or a text such as "10 seconds", "1 hour", "1.5 days", "5 min", "30s" or "1h". A month is 30 days, a year 365.25.
+ * Milliseconds, or a text such as "10 seconds", "1 hour", "1.5 days", "5 min", "30s" or "1h". A month is 30 days, a year
+ * 365.25.
  */
 export type Duration = number | `${number} ${UnitName}` | `${number}${UnitName}`;
 

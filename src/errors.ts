@@ -89,8 +89,8 @@ export class CodecError extends StoreError {
 export class UnreadableValueError extends CodecError {}
 
 /**
- * The code of a workflow calls a new step where the history has others that it hasn't called: a step was renamed, removed, moved or
- * inserted. The steps are named as in `do:charge#2`.
+ * The code of a workflow calls a new step where the history has others that it hasn't called: a step was renamed, removed,
+ * moved or inserted. The steps are named as in `do:charge#2`.
  */
 export class WorkflowDivergedError extends PerdureError {
   readonly expected: string;

@@ -1,4 +1,7 @@
-/** Two different 32-bit hashes of a text. Always the same for a text, and not for secrets: texts with a known hash are easily made. */
+/**
+ * Two different 32-bit hashes of a text. Always the same for a text, and not for secrets: texts with a known hash are easily
+ * made.
+ */
 export function hashWords(text: string): readonly [high: number, low: number] {
   let high = 0x811c9dc5;
   let low = 0x1b873593;

@@ -5,7 +5,9 @@ export const LONGEST_WORKFLOW_NAME = 256;
 export const LONGEST_STEP_NAME = 1024;
 /** The default limit for ids of instances, and for types of events. */
 export const LONGEST_ID = 400;
-/** For ids that have no setting, and the least limit for ids of instances, because generated ids of scheduled instances need it. */
+/**
+ * For ids that have no setting, and the least limit for ids of instances, because generated ids of scheduled instances need it.
+ */
 export const USUAL_ID = 100;
 const WORKFLOW_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/;
 const ID = /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/;

@@ -20,8 +20,8 @@ interface WorkerUtils {
 
 /**
  * The settings of its own performance test, https://worker.graphile.org/docs/performance, but for the local queue: there it is
- * 500, and its documentation says that for very fast tasks a much higher number may make sense. Here 2,000 is up to twice as fast.
- * With the local queue, a pool of 10 was the fastest of what `--sweep` tries.
+ * 500, and its documentation says that for very fast tasks a much higher number may make sense. Here 2,000 is up to twice as
+ * fast. With the local queue, a pool of 10 was the fastest of what `--sweep` tries.
  */
 const TUNED = {
   concurrentJobs: 24,

@@ -13,7 +13,9 @@ export interface Stretch {
   readonly milliseconds: number;
 }
 
-/** One process that creates and another that works, in one: so everything goes through claims, which dead rows would slow down. */
+/**
+ * One process that creates and another that works, in one: so everything goes through claims, which dead rows would slow down.
+ */
 export interface LoadedApplication extends AsyncDisposable {
   runHooks(milliseconds: number): Promise<Stretch>;
   runWorkflows(milliseconds: number): Promise<Stretch>;

@@ -26,8 +26,8 @@ interface Figures {
 }
 
 /**
- * What a snapshot costs that somebody holds open, by a dump or a forgotten transaction: PostgreSQL can't remove a dead row since.
- * Two databases take turns, of which one has the snapshot.
+ * What a snapshot costs that somebody holds open, by a dump or a forgotten transaction: PostgreSQL can't remove a dead row
+ * since. Two databases take turns, of which one has the snapshot.
  */
 export async function runSnapshotSuite(argv: string[]): Promise<boolean> {
   const { values } = parseSuiteOptions(argv, { seconds: { type: "string" } });

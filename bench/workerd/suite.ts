@@ -19,8 +19,8 @@ const VERSIONS = versionsOf([{ packages: ["miniflare", "workerd"] }]);
 type Scale = typeof FULL;
 
 /**
- * Three-step workflows inside of workerd: ours in Durable Objects, beside the workflows that miniflare has itself. Everybody has
- * a fresh directory on disk in each round, and they take turns. False if ours failed.
+ * Three-step workflows inside of workerd: ours in Durable Objects, beside the workflows that miniflare has itself. Everybody
+ * has a fresh directory on disk in each round, and they take turns. False if ours failed.
  */
 export async function runWorkerdSuite(
   argv: string[],

@@ -23,8 +23,8 @@ interface StreamHandlers {
 
 /**
  * A stream of the server's events, open while the page is visible and isn't paused. A browser reconnects by itself when a
- * connection breaks; when it gives up, because of an answer that isn't a stream, it is opened again after a while. Returns how to
- * end it.
+ * connection breaks; when it gives up, because of an answer that isn't a stream, it is opened again after a while. Returns how
+ * to end it.
  */
 export function follow(url: string, { types, onEvent, onOpen, onLost }: StreamHandlers): () => void {
   let source: EventSource | undefined;

@@ -12,7 +12,9 @@ interface InputsProps {
   readonly explanation: Explanation | null;
 }
 
-/** What an instance was given: its params, and the events that no step has received. They can be large, so they are read rarely. */
+/**
+ * What an instance was given: its params, and the events that no step has received. They can be large, so they are read rarely.
+ */
 export function Inputs({ instance, explanation }: InputsProps) {
   const details = useSignal<InstanceDetails | null>(null);
   const { workflowName, id, run, status } = instance;

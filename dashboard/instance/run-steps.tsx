@@ -18,7 +18,10 @@ interface RunStepsProps {
   readonly history: RunHistory;
 }
 
-/** The steps of a run over time, and everything about the one that is selected. Which one that is, and what is open, is in the URL. */
+/**
+ * The steps of a run over time, and everything about the one that is selected. Which one that is, and what is open, is in the
+ * URL.
+ */
 export function RunSteps({ instance, explanation, run, earlier, history }: RunStepsProps) {
   const read = useSignal<ReadChildren>(new Map());
   const present = run === instance.run;

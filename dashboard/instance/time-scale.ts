@@ -14,7 +14,9 @@ interface Stretch {
 const IDLE_SHARE = 0.07;
 const SHORTEST_IDLE_MS = 1000;
 
-/** Maps times to places from 0 to 1. Idle stretches can be collapsed, so that milliseconds of work show beside days of sleep. */
+/**
+ * Maps times to places from 0 to 1. Idle stretches can be collapsed, so that milliseconds of work show beside days of sleep.
+ */
 export class TimeScale {
   readonly stretches: readonly Stretch[];
 

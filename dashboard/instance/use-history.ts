@@ -29,8 +29,8 @@ interface ReadRun extends RunHistory {
 }
 
 /**
- * The entries of a run. The journal is append-only, so of a long one only the last page is read again. A run that is over is read
- * once.
+ * The entries of a run. The journal is append-only, so of a long one only the last page is read again. A run that is over is
+ * read once.
  */
 export function useHistory(workflowName: string, id: string, run: number | null, over: boolean): RunHistory | null {
   const state = useSignal<ReadRun | null>(null);

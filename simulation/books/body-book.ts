@@ -90,8 +90,8 @@ export class BodyBook {
   }
 
   /**
-   * Calls of other processes for the same instance that were under way when this one began. One of a later run is its owner's: this
-   * one belongs to a run that was restarted, and its process hasn't been told yet.
+   * Calls of other processes for the same instance that were under way when this one began. One of a later run is its owner's:
+   * this one belongs to a run that was restarted, and its process hasn't been told yet.
    */
   besides({ ref, process, key }: BodyRun): BodyRun[] {
     return this.runs.filter(

@@ -51,7 +51,9 @@ export class InstanceBook {
   readonly asked: Set<{ readonly process: string; readonly label: string }> = new Set();
   /** Refs of what has changed since the rows were last compared. */
   readonly touched: Set<string> = new Set();
-  /** Inserts and events that were sent again after their instance had been deleted. The store can't know those from new ones. */
+  /**
+   * Inserts and events that were sent again after their instance had been deleted. The store can't know those from new ones.
+   */
   sentAgainTooLate = 0;
   readonly #world: World;
   readonly #isAlive: (owner: string) => boolean;

@@ -14,7 +14,10 @@ export interface Told {
 /** Those who follow an instance must be able to read what a step told for so long after its end. */
 const FOLLOWED_MS = 10_000;
 
-/** The ledger of progress: in the order of telling, nothing lost that was acknowledged, and dropped only some time after its step. */
+/**
+ * The ledger of progress: in the order of telling, nothing lost that was acknowledged, and dropped only some time after its
+ * step.
+ */
 export class ProgressBook {
   readonly #world: World;
   readonly #book: InstanceBook;

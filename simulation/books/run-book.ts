@@ -89,7 +89,9 @@ export class RunBook {
     this.#lastActivity.set(run.process, this.#world.now);
   }
 
-  /** Calls of other processes that were under way when this one began. One that has completed the hook isn't its owner any more. */
+  /**
+   * Calls of other processes that were under way when this one began. One that has completed the hook isn't its owner any more.
+   */
   besides({ hookId, process }: Run): Run[] {
     return this.runs.filter(
       (run) =>
@@ -152,8 +154,8 @@ export class RunBook {
     if (this.runs.some((run) => run.key === key && run.ending === "refused")) return;
     const attempts = this.#attempts.get(key) ?? 0;
     const begun = this.#begunBy.get(key)?.size ?? 0;
-    // Of one lost owner it may not be known whether it had begun, and of one more after each outcome that was written. On the last
-    // attempt it is.
+    // Of one lost owner it may not be known whether it had begun, and of one more after each outcome that was written. On the
+    // last attempt it is.
     const doubts = 1 + (this.#retried.get(key) ?? 0);
     if (begun < Math.max(maxAttempts - doubts, 1)) {
       this.#violate(

@@ -16,8 +16,8 @@ export type Behaviour =
   | "effect-and-kill";
 
 /**
- * What a handler of a hook does in one attempt: a transaction may complete it. It succeeds, and what follows doesn't matter any more:
- * the handler throws, its process ends, or it doesn't wait. Or the transaction is rolled back.
+ * What a handler of a hook does in one attempt: a transaction may complete it. It succeeds, and what follows doesn't matter any
+ * more: the handler throws, its process ends, or it doesn't wait. Or the transaction is rolled back.
  */
 export type HookBehaviour =
   | Behaviour

@@ -29,7 +29,10 @@ export class WaitBook {
     return held && lock?.startsWith(`${process}#`) ? lock : null;
   }
 
-  /** The code that an owner runs calls a wait. Gives when it may end at the earliest. What a former owner still calls is nothing. */
+  /**
+   * The code that an owner runs calls a wait. Gives when it may end at the earliest. What a former owner still calls is
+   * nothing.
+   */
   called(lock: string | null, name: { name: string; id: string }, step: string, milliseconds: number): number {
     const account = this.#book.find(name);
     if (lock === null || account === undefined || !account.held || account.lock !== lock) return 0;

@@ -5,7 +5,9 @@ import type { World } from "../world.ts";
 /** As many owners as may be lost in a row, with nothing done in between. */
 export const MOST_RECOVERIES = 20;
 
-/** An instance fails by its own errors, or because it ends its processes; never by what happens to the database or to others. */
+/**
+ * An instance fails by its own errors, or because it ends its processes; never by what happens to the database or to others.
+ */
 export function checkErrored(world: World, account: InstanceAccount, error: string): void {
   const { name, message, code } = describe(error);
   const { journal } = runOf(account);

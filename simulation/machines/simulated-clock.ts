@@ -1,7 +1,9 @@
 import type { Clock, Timer } from "../../src/clock.ts";
 import type { Lane, World } from "../world.ts";
 
-/** The clock of one process: the world's time, wrong by some amount. Timers and turns of the event loop are events of its lane. */
+/**
+ * The clock of one process: the world's time, wrong by some amount. Timers and turns of the event loop are events of its lane.
+ */
 export class SimulatedClock implements Clock {
   readonly controlled = true;
   /** By how much the process is mistaken about the time of day. */
@@ -38,7 +40,10 @@ export class SimulatedClock implements Clock {
   }
 }
 
-/** The clock of the database. It is a server with one call at a time, so its answers don't wait for turns of any process' event loop. */
+/**
+ * The clock of the database. It is a server with one call at a time, so its answers don't wait for turns of any process' event
+ * loop.
+ */
 export class DatabaseClock extends SimulatedClock {
   override defer(callback: () => void): void {
     callback();

@@ -27,7 +27,9 @@ const IN_TIME_MS = 1000;
 /** For how long a claim is waited for. The database may do it all the same, later. */
 const CLAIM_TIMEOUT_MS = 10_000;
 
-/** What lies between a process and the database: every call takes its time, and may go wrong in every way that a network allows. */
+/**
+ * What lies between a process and the database: every call takes its time, and may go wrong in every way that a network allows.
+ */
 export class Wire {
   /** Whether all calls so far were answered in time. */
   unharmed = true;

@@ -158,7 +158,10 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
     return listWorkers(this.#store, this.parts.namespace);
   }
 
-  /** The names under which hooks or instances are due and that no live worker runs. They wait until a process registers these names. */
+  /**
+   * The names under which hooks or instances are due and that no live worker runs. They wait until a process registers these
+   * names.
+   */
   unclaimed(): Promise<UnclaimedWork[]> {
     return listUnclaimed(this.#store, this.parts.namespace);
   }
@@ -175,8 +178,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   }
 
   /**
-   * What this process has done, and what the database says about the work of all processes. Never rejects: `queue` is null if the
-   * database doesn't answer.
+   * What this process has done, and what the database says about the work of all processes. Never rejects: `queue` is null if
+   * the database doesn't answer.
    */
   metrics(): Promise<Metrics> {
     return readMetrics(this.#store, this.parts.namespace);
@@ -188,8 +191,8 @@ export class Application<Hooks extends HookDefinitions, Registry extends Workflo
   }
 
   /**
-   * The same objects for a named operator: `onAudit` receives the name with each change, also with instances that are created and
-   * events that are sent, and `explain()` says who paused an instance.
+   * The same objects for a named operator: `onAudit` receives the name with each change, also with instances that are created
+   * and events that are sent, and `explain()` says who paused an instance.
    *
    * @example
    * const order = await app.actingAs("ada@example.org").instances.get("checkout", "order-1");

@@ -41,8 +41,9 @@ export interface Client<App extends ServedApplication> {
   /** Lists subjects, releases them and makes them due. */
   readonly subjects: ClientSubjects;
   /**
-   * Ends the wait of a token with a payload, see `step.createToken`. The token is the permission: the client needs no credentials.
-   * Throws `token.used` if the token was used before, `token.revoked` if its wait is over, and `token.invalid` if it isn't one.
+   * Ends the wait of a token with a payload, see `step.createToken`. The token is the permission: the client needs no
+   * credentials. Throws `token.used` if the token was used before, `token.revoked` if its wait is over, and `token.invalid` if
+   * it isn't one.
    */
   completeToken(token: string, payload?: unknown): Promise<void>;
   /** The workers of all processes that run hooks or workflows of the application. */

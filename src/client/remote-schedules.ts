@@ -61,7 +61,9 @@ export class RemoteSchedules implements ClientSchedules {
     }
   }
 
-  /** All schedules of a workflow if none is named. Several can have one name, with different times: those are switched together. */
+  /**
+   * All schedules of a workflow if none is named. Several can have one name, with different times: those are switched together.
+   */
   async #select(selection: ScheduleSelection, label: string): Promise<{ workflow: string; names: readonly string[] }> {
     checkOptions(selection, { label, fields: ["workflow", "name"] });
     const workflow = await this.#names.findStored(selection.workflow);

@@ -9,7 +9,9 @@ import { fromWireSubject, textOf, type WireSubject } from "./wire.ts";
 /** What a client can do with the subjects of a dispatcher: as in process, for operators. */
 export interface ClientSubjectDispatcher
   extends Pick<SubjectDispatcher, "dispatcherId" | "getSubject" | "listSubjects" | "releaseSubject"> {
-  /** Makes a subject due now. Throws `subject.leased` if it has an owner, and `subject.retired` if it is no longer discovered. */
+  /**
+   * Makes a subject due now. Throws `subject.leased` if it has an owner, and `subject.retired` if it is no longer discovered.
+   */
   makeSubjectDue(subjectKey: string): Promise<void>;
 }
 

@@ -6,7 +6,9 @@ import { fromWireEvent } from "./wire.ts";
 
 /** Opens streams of events, and says whether the instance is finished. */
 export interface EventServer {
-  /** Null if there are no more events. `again`: the stream was open before, so a failure to open it is no mistake of the caller. */
+  /**
+   * Null if there are no more events. `again`: the stream was open before, so a failure to open it is no mistake of the caller.
+   */
   open(after: number | undefined, signal: AbortSignal, again: boolean): Promise<EventStream | null>;
   isFinished(signal: AbortSignal): Promise<boolean>;
 }

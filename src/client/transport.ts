@@ -69,7 +69,10 @@ export function wasRepeated(error: PerdureError): boolean {
   return afterRepetition.has(error);
 }
 
-/** Sends requests, and repeats those that get no answer. A request that changes something has a key by which the server recognises it. */
+/**
+ * Sends requests, and repeats those that get no answer. A request that changes something has a key by which the server
+ * recognises it.
+ */
 export class Transport {
   readonly #settings: ClientSettings;
 

@@ -30,7 +30,9 @@ export class WorkflowNames {
     );
   }
 
-  /** The same, but a text that isn't a key is a name: operators can manage instances of workflows whose code the server lacks. */
+  /**
+   * The same, but a text that isn't a key is a name: operators can manage instances of workflows whose code the server lacks.
+   */
   async findStored(workflow: string): Promise<string> {
     const names = this.#given === null ? await this.#ask() : new Map(Object.entries(this.#given));
     return names?.get(workflow) ?? workflow;

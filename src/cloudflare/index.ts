@@ -1,6 +1,6 @@
 /**
- * The names of `cloudflare:workers` and `cloudflare:workflows`, for code that is written for Cloudflare and runs here. Alias those
- * modules to this one, or start Node with `--import perdure/register`.
+ * The names of `cloudflare:workers` and `cloudflare:workflows`, for code that is written for Cloudflare and runs here. Alias
+ * those modules to this one, or start Node with `--import perdure/register`.
  */
 export { NonRetryableError } from "../errors.ts";
 export { WorkflowEntrypoint } from "../workflows/define/entrypoint.ts";

@@ -9,7 +9,9 @@ export interface WorkerContext {
 }
 
 type Env = Record<string, unknown>;
-/** Its parameters are `never`, so that handlers with Cloudflare's own types of requests, environments and contexts are accepted. */
+/**
+ * Its parameters are `never`, so that handlers with Cloudflare's own types of requests, environments and contexts are accepted.
+ */
 type Fetch = (request: never, env: never, context: never) => Response | Promise<Response>;
 type EntrypointClass = new (context: never, env: never) => { fetch?(request: never): Response | Promise<Response> };
 

@@ -12,7 +12,10 @@ export interface DashboardOptions {
   readonly authorize: Authorize;
   /** Whether callers that `authorize` allows can change anything. Default: false, they can only look. */
   readonly actions?: boolean;
-  /** Whether callers see params, outputs, payloads and messages of errors: all of them, or those that a policy allows. Default: false. */
+  /**
+   * Whether callers see params, outputs, payloads and messages of errors: all of them, or those that a policy allows. Default:
+   * false.
+   */
   readonly payloads?: boolean | Policy;
   /** Hides some of these from callers that may see payloads: see `createHttpHandler`. */
   readonly redact?: Redaction;

@@ -38,8 +38,8 @@ const FIELDS = ["createProcessor", "concurrency", "onError", "logger"];
 const LEASE_MS = 60_000;
 
 /**
- * Runs hooks and workflows in the Durable Object whose storage they are in: as soon as they are written, and by the object's alarm
- * when they are due later or when the object was lost meanwhile.
+ * Runs hooks and workflows in the Durable Object whose storage they are in: as soon as they are written, and by the object's
+ * alarm when they are due later or when the object was lost meanwhile.
  *
  * @example
  * this.handler = createDurableHooksDispatcherDurableObject({ createProcessor: () => processor })(state, env);

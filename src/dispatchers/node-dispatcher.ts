@@ -20,15 +20,15 @@ export interface DispatcherOptions {
    */
   readonly pollIntervalMs?: number;
   /**
-   * How many hooks, and how many workflows, run at a time: each kind has slots of its own. `{ hooks, workflows }` gives each its
-   * own number. Default: 100.
+   * How many hooks, and how many workflows, run at a time: each kind has slots of its own. `{ hooks, workflows }` gives each
+   * its own number. Default: 100.
    */
   readonly concurrency?: ConcurrencyOption;
   /** For how long a process that is lost without a word holds its work. Default: 30,000. */
   readonly leaseMs?: number;
   /**
-   * Told of every attempt at a hook or a step that failed and of every time that the database could not be used. May throw without harm. Default:
-   * the logger is told.
+   * Told of every attempt at a hook or a step that failed and of every time that the database could not be used. May throw
+   * without harm. Default: the logger is told.
    */
   readonly onError?: (error: unknown, context: DispatchErrorContext) => unknown;
   readonly logger?: Logger;
@@ -44,7 +44,9 @@ export interface DurableHooksDispatcher {
   stopPolling(options?: { readonly deadlineMs?: number }): Promise<void>;
   /** Looks for work now. */
   wake(): void;
-  /** For functions that live for one request: runs what is due until nothing is, or until the deadline (default: 10 seconds). */
+  /**
+   * For functions that live for one request: runs what is due until nothing is, or until the deadline (default: 10 seconds).
+   */
   drain(options?: { readonly deadlineMs?: number }): Promise<void>;
 }
 

@@ -1,7 +1,10 @@
 import { hashText } from "../hash.ts";
 import type { Owner } from "../queue/owner.ts";
 
-/** The parts of Node's own modules that are used here. They are loaded on first use, so that other runtimes can bundle this file. */
+/**
+ * The parts of Node's own modules that are used here. They are loaded on first use, so that other runtimes can bundle this
+ * file.
+ */
 interface BuiltinModules {
   "node:fs": { readFileSync(path: string, encoding: "utf8"): string; readlinkSync(path: string): string };
   "node:os": { hostname(): string };
@@ -13,8 +16,8 @@ let incarnation: string | undefined;
 let dispatchers = 0;
 
 /**
- * This process as an owner of leases: `machine~pid~incarnation~dispatcher`. A process of the same machine has ended if its pid is
- * unused, or is the pid of this process; its leases can be freed at once.
+ * This process as an owner of leases: `machine~pid~incarnation~dispatcher`. A process of the same machine has ended if its pid
+ * is unused, or is the pid of this process; its leases can be freed at once.
  */
 export function createProcessOwner(): Owner {
   machine ??= machineName();
@@ -41,7 +44,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The scope in which a pid names one process: one boot of a machine, and one container on it. Owners of other scopes are never assumed gone. */
+/**
+ * The scope in which a pid names one process: one boot of a machine, and one container on it. Owners of other scopes are never
+ * assumed gone.
+ */
 function machineName(): string {
   const parts = [
     readOrEmpty(() => builtin("node:os").hostname()),

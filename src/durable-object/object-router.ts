@@ -80,7 +80,8 @@ export interface ObjectRouter<Registry extends Workflows> {
 }
 
 /**
- * Spreads the instances of workflows over many Durable Objects, by their ids, so that a Worker isn't limited to what one can do.
+ * Spreads the instances of workflows over many Durable Objects, by their ids, so that a Worker isn't limited to what one can
+ * do.
  *
  * @example
  * const { workflows } = createObjectRouter({ objects: env.SHOP, workflows: { checkout }, shards: 64 });
@@ -149,8 +150,8 @@ function createBinding(workflow: RoutedWorkflow): RoutedBinding<unknown, unknown
 }
 
 /**
- * Refs sort by time whichever object made them, so one place in that order is a cursor for all objects. An object's search can end
- * before it has found as many as were asked for: what others have found beyond that place is left to the next page.
+ * Refs sort by time whichever object made them, so one place in that order is a cursor for all objects. An object's search can
+ * end before it has found as many as were asked for: what others have found beyond that place is left to the next page.
  */
 async function listAll(workflow: RoutedWorkflow, options: InstanceListOptions = {}): Promise<InstancePage> {
   const pages = (await workflow.callAll("list", options)) as ShardPage[];

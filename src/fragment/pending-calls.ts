@@ -3,8 +3,8 @@ import type { AsyncTransaction, Awaitable, ForeignTransaction } from "../store/f
 
 /**
  * Calls in an asynchronous transaction that haven't ended. One that isn't awaited may be about to send its statement when the
- * transaction ends: on a connection that has begun the next transaction, it would become part of that one. Where the library tells
- * of the end, the call is refused instead.
+ * transaction ends: on a connection that has begun the next transaction, it would become part of that one. Where the library
+ * tells of the end, the call is refused instead.
  */
 export class PendingCalls {
   readonly transaction: AsyncTransaction;

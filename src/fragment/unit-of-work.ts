@@ -53,8 +53,8 @@ export interface UnitOfWork<Hooks extends HookDefinitions, Registry extends Work
 }
 
 /**
- * Runs `body` in a transaction. Triggers, instances and events are written last, so that other transactions don't wait for these
- * rows while user code runs.
+ * Runs `body` in a transaction. Triggers, instances and events are written last, so that other transactions don't wait for
+ * these rows while user code runs.
  */
 export async function runUnitOfWork<Hooks extends HookDefinitions, Registry extends Workflows, Result>(
   { store, hooks, workflows }: UnitOfWorkParts,

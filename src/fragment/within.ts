@@ -108,7 +108,9 @@ function inPromises(
   return Object.fromEntries(Object.entries(bindings).map(([key, binding]) => [key, wrapAll(binding as object)]));
 }
 
-/** The calls of one transaction: each is checked, written on its connection, and made known to workers once it has committed. */
+/**
+ * The calls of one transaction: each is checked, written on its connection, and made known to workers once it has committed.
+ */
 class ForeignCalls implements ForeignInstances {
   readonly #store: Store;
   readonly transaction: ForeignTransaction;

@@ -32,8 +32,8 @@ export interface HookSummary {
 }
 
 /**
- * Dead letters and ids are looked up in indexes. For the other conditions, hooks are compared one after another, at most 10,000 for
- * each page: then a page ends early, and its cursor continues the search.
+ * Dead letters and ids are looked up in indexes. For the other conditions, hooks are compared one after another, at most 10,000
+ * for each page: then a page ends early, and its cursor continues the search.
  */
 export interface HookListOptions extends HookFilterOptions {
   /** The `cursor` of the previous page. */
@@ -75,8 +75,8 @@ export class DurableHooks {
   }
 
   /**
-   * Says why a hook isn't further than it is: what it waits for, which worker holds it, or why no worker claims it. Reads what is
-   * stored, and writes nothing. Throws `hook.not_found`.
+   * Says why a hook isn't further than it is: what it waits for, which worker holds it, or why no worker claims it. Reads what
+   * is stored, and writes nothing. Throws `hook.not_found`.
    */
   async explain(id: string): Promise<Explanation> {
     return explainHook(this.#store, this.#hooks, { namespace: this.namespace, id: checkHookId(id) });

@@ -8,8 +8,8 @@ import type { HookContext } from "./hook-context.ts";
 /** How many triggers one call of a handler takes, and how long the first of them waits for the others. */
 export interface HookBatchOptions {
   /**
-   * From 1 to 1000. A batch that has as many begins at once. Items that wait keep their slots: together they take at most half of the
-   * worker's slots for hooks, so a larger batch needs more of those (`concurrency`).
+   * From 1 to 1000. A batch that has as many begins at once. Items that wait keep their slots: together they take at most half
+   * of the worker's slots for hooks, so a larger batch needs more of those (`concurrency`).
    */
   readonly size: number;
   /** A smaller batch begins when its first item has waited this long, or earlier: at most 5 minutes. Default: 1 second. */
@@ -82,8 +82,8 @@ export class HookBatches {
   }
 
   /**
-   * Adds an item of a worker with so many slots. Items that wait do nothing in theirs: when they have half of them, the largest batch
-   * begins, however small, so that other hooks don't wait for this one's delay.
+   * Adds an item of a worker with so many slots. Items that wait do nothing in theirs: when they have half of them, the largest
+   * batch begins, however small, so that other hooks don't wait for this one's delay.
    */
   join({ size, delayMs }: HookBatch, handler: BatchHandler, item: JoinedItem, slots: number): void {
     const key = keyOf(item.hook);

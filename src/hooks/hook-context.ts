@@ -47,9 +47,9 @@ export interface HookContext<Env = unknown> extends HookSurroundings<Env> {
   readonly traceContext: TraceContext | null;
 
   /**
-   * Runs the function in a transaction that completes the hook with the same commit: what it writes is written exactly once, whatever
-   * fails. It can be called once in an attempt. When it resolves, the attempt has succeeded, whatever the handler does afterwards. The
-   * function is called again if the database couldn't serialize the transaction, which isn't another attempt.
+   * Runs the function in a transaction that completes the hook with the same commit: what it writes is written exactly once,
+   * whatever fails. It can be called once in an attempt. When it resolves, the attempt has succeeded, whatever the handler does
+   * afterwards. The function is called again if the database couldn't serialize the transaction, which isn't another attempt.
    *
    * @example
    * const credit = defineHook({}, async (payment: Payment, hook) => {

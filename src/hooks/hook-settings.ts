@@ -10,8 +10,8 @@ export interface DurableHooksOptions {
   /** Told of hooks that were queued again because their handler hung or their process was lost. May throw without harm. */
   readonly onStuckProcessingHooks?: (report: StuckHooksReport) => unknown;
   /**
-   * Told of what people should look at: dead letters, crash loops, instances whose code doesn't match their history, and names that no
-   * worker runs. May throw without harm.
+   * Told of what people should look at: dead letters, crash loops, instances whose code doesn't match their history, and names
+   * that no worker runs. May throw without harm.
    */
   readonly onAlert?: OnAlert;
   /** Keep finished hooks for this long, for people to look at. `false`: delete them at once. Default: `false`. */

@@ -32,8 +32,8 @@ interface Settled {
 }
 
 /**
- * The transaction of one attempt at a hook. Its last statement settles the hook as completed, for the owner's token only: that is its
- * fence. There is one in an attempt, because the hook is completed with it.
+ * The transaction of one attempt at a hook. Its last statement settles the hook as completed, for the owner's token only: that
+ * is its fence. There is one in an attempt, because the hook is completed with it.
  *
  *     (none) ─▶ open ─▶ committed
  *                 └───▶ rolled back
@@ -87,8 +87,8 @@ export class HookTransaction implements TransactionHost<unknown, unknown, Settle
   }
 
   /**
-   * What the attempt has come to, when its handler has ended like this. If the transaction is committed, the attempt has succeeded. A
-   * handler that fails takes its open transaction with it; one that returns waits for it, and fails with it.
+   * What the attempt has come to, when its handler has ended like this. If the transaction is committed, the attempt has
+   * succeeded. A handler that fails takes its open transaction with it; one that returns waits for it, and fails with it.
    */
   async endingAfter(result: AttemptResult): Promise<AttemptEnding> {
     const { kind } = result;
@@ -116,8 +116,8 @@ export class HookTransaction implements TransactionHost<unknown, unknown, Settle
   }
 
   /**
-   * While the lease holds, only its owner settles the hook: if the token is gone, the commit was written. Later that can't be known,
-   * but then another worker has the hook.
+   * While the lease holds, only its owner settles the hook: if the token is gone, the commit was written. Later that can't be
+   * known, but then another worker has the hook.
    */
   async find({ value }: Settled): Promise<Settled | "absent" | null> {
     const { store, settlement, isHeld } = this.#parts;

@@ -8,8 +8,9 @@ import { runSliceAndRest } from "./run-job.ts";
 const RETRY_MS = 2000;
 
 /**
- * One turn of a job: the worker has claimed the job's row beside hooks, and gives it back as long as the job hasn't ended. So work that
- * was due before the job's next turn comes first. A job is never given up: if its owner is lost, another worker takes over.
+ * One turn of a job: the worker has claimed the job's row beside hooks, and gives it back as long as the job hasn't ended. So
+ * work that was due before the job's next turn comes first. A job is never given up: if its owner is lost, another worker takes
+ * over.
  */
 export class JobWork implements Work {
   readonly hook: ClaimedHook;

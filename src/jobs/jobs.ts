@@ -92,8 +92,8 @@ export class Jobs {
   }
 
   /**
-   * Counts the instances or hooks that match, and starts a job that acts on each of them once. It ends by itself; those that are
-   * created later don't take part.
+   * Counts the instances or hooks that match, and starts a job that acts on each of them once. It ends by itself; those that
+   * are created later don't take part.
    *
    * @example
    * const job = await app.jobs.start({ action: "terminate", instances: { workflow: "checkout", labels: { tenant: "acme" } } });

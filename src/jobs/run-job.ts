@@ -28,8 +28,8 @@ export async function runSliceAndRest(runtime: WorkflowRuntime, id: string): Pro
 }
 
 /**
- * Runs a job until its end, beside the workers that may run it too: for processes without a worker. Calls `onProgress` after each
- * turn.
+ * Runs a job until its end, beside the workers that may run it too: for processes without a worker. Calls `onProgress` after
+ * each turn.
  */
 export async function runJob(
   runtime: WorkflowRuntime,

@@ -27,8 +27,8 @@ export interface McpServerOptions
   /** Whether clients see params, outputs, payloads and messages of errors. Default: false. */
   readonly payloads?: boolean;
   /**
-   * Decides which calls are allowed, as for `createHttpHandler`. The request has the headers of the one that contained the call, if
-   * that came over HTTP. Default: all calls are.
+   * Decides which calls are allowed, as for `createHttpHandler`. The request has the headers of the one that contained the
+   * call, if that came over HTTP. Default: all calls are.
    */
   readonly authorize?: Authorize;
 }

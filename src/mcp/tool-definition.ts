@@ -34,7 +34,10 @@ const KEY: Schema = {
   description: "Repeat a call with the same key if its answer is lost: it takes effect once. Visible ASCII characters.",
 };
 
-/** All tools. What other systems need isn't one: streams, checks of a load balancer, and tokens, which are permissions in themselves. */
+/**
+ * All tools. What other systems need isn't one: streams, checks of a load balancer, and tokens, which are permissions in
+ * themselves.
+ */
 export function createTools(): readonly Tool[] {
   return ROUTES.filter((route) => route.public === undefined && !isStream(route)).map(toTool);
 }
@@ -74,7 +77,10 @@ function toTool(route: Route): Tool {
   };
 }
 
-/** The fields of a body. If there are several kinds, all of their fields are arguments, and the route refuses a wrong combination. */
+/**
+ * The fields of a body. If there are several kinds, all of their fields are arguments, and the route refuses a wrong
+ * combination.
+ */
 function bodyOf({ name, body = {} }: Route): Required<Pick<Schema, "properties" | "required">> {
   const kinds = body.anyOf ?? [body];
   if (body.anyOf !== undefined && kinds.some(({ properties }) => properties === undefined)) {

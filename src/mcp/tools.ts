@@ -38,7 +38,9 @@ type Arguments = Readonly<Record<string, unknown>>;
 const OF_THE_MESSAGE =
   /^((accept|content|mcp|perdure|sec-fetch)(-.*)?|connection|expect|host|idempotency-key|keep-alive|last-event-id|origin|te|trailer|transfer-encoding|upgrade)$/;
 
-/** The routes of the HTTP API as tools. A call is a request to its route: all of the route's checks, limits and bounds apply. */
+/**
+ * The routes of the HTTP API as tools. A call is a request to its route: all of the route's checks, limits and bounds apply.
+ */
 export class Tools {
   readonly #settings: ToolSettings;
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -52,7 +54,9 @@ export class Tools {
     return [...this.#tools.values()].filter((tool) => this.#isOffered(tool)).map(({ definition }) => definition);
   }
 
-  /** Null if there is no such tool. A call that is refused or fails has an answer that says why: models can correct themselves. */
+  /**
+   * Null if there is no such tool. A call that is refused or fails has an answer that says why: models can correct themselves.
+   */
   async call(name: string, given: Arguments, context: CallContext = {}): Promise<ToolAnswer | null> {
     const tool = this.#tools.get(name);
     if (tool === undefined) return null;

@@ -48,7 +48,9 @@ function runs({ work }: ListedWorker, { namespace, kind, name }: QueuedWork): bo
   return listsName(work[namespace]?.[kind], name);
 }
 
-/** How far this process's clock was ahead of the database's, which read its own between these two times; null if not by much. */
+/**
+ * How far this process's clock was ahead of the database's, which read its own between these two times; null if not by much.
+ */
 export function clockAhead(from: number, to: number, databaseTime: number): number | null {
   if (from - databaseTime > LEAST_DIFFERENCE_MS) return from - databaseTime;
   return databaseTime - to > LEAST_DIFFERENCE_MS ? to - databaseTime : null;

@@ -66,7 +66,10 @@ export interface Telemetry {
   /** A hook is triggered: gives the context that is stored with it. */
   triggers(hook: TracedTrigger): TraceContext | null;
   attempts(hook: TracedHook): WorkSpan;
-  /** An instance is created: gives the context that is stored with it, a `traceparent`, and after a space the `tracestate`, if any. */
+  /**
+   * An instance is created: gives the context that is stored with it, a `traceparent`, and after a space the `tracestate`, if
+   * any.
+   */
   creates(workflow: TracedTrigger): string | null;
   /** A worker runs an instance. */
   runs(run: TracedRun, worker: string): RunTrace;

@@ -4,7 +4,9 @@ import { checkOptions } from "../options.ts";
 import { HOOK_KEYS, type HookLine } from "../store/hooks/hook-lines.ts";
 import type { LineLimits } from "../store/lines/line-records.ts";
 
-/** How many of the instances or hooks that share a key run at the same time. Those that sleep, wait or are paused don't count. */
+/**
+ * How many of the instances or hooks that share a key run at the same time. Those that sleep, wait or are paused don't count.
+ */
 export interface ConcurrencyOptions<Params> {
   readonly limit: number;
   /** Which of them share the limit: those for which it gives the same text. Default: all of the workflow or hook. */
@@ -12,8 +14,8 @@ export interface ConcurrencyOptions<Params> {
 }
 
 /**
- * How many of the instances or hooks that share a key start in any period of this length. Of an instance, each run counts; of a hook,
- * each attempt.
+ * How many of the instances or hooks that share a key start in any period of this length. Of an instance, each run counts; of a
+ * hook, each attempt.
  */
 export interface RateLimitOptions<Params> {
   readonly limit: number;
@@ -22,7 +24,9 @@ export interface RateLimitOptions<Params> {
   readonly key?: (params: Params) => string;
 }
 
-/** How many instances of a workflow, or hooks of a name, run at the same time and start per period, in all processes together. */
+/**
+ * How many instances of a workflow, or hooks of a name, run at the same time and start per period, in all processes together.
+ */
 export interface FlowControlOptions<Params> {
   readonly concurrency?: ConcurrencyOptions<Params>;
   readonly rateLimit?: RateLimitOptions<Params>;

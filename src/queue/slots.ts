@@ -8,7 +8,10 @@ export interface ClaimSlots {
   readonly count: number;
   /** Whether one of the rows may be taken over from a lost owner. */
   readonly takeOver: boolean;
-  /** Uses one of the slots. False if none is left: others have borrowed them, or they were freed because the answer took too long. */
+  /**
+   * Uses one of the slots. False if none is left: others have borrowed them, or they were freed because the answer took too
+   * long.
+   */
   take(): boolean;
   /** Frees the rest. */
   end(): void;
@@ -21,7 +24,10 @@ interface ClaimTerms {
   readonly lends: boolean;
 }
 
-/** The slots of a worker that are reserved: for claims that aren't answered, and for rows that are about to be written or started. */
+/**
+ * The slots of a worker that are reserved: for claims that aren't answered, and for rows that are about to be written or
+ * started.
+ */
 export class Slots {
   readonly #clock: Clock;
   readonly #onFreed: () => void;
@@ -54,8 +60,8 @@ export class Slots {
   }
 
   /**
-   * Reserves slots for a claim. A claim that isn't answered soon frees them again: its rows then wait for a slot. If it `lends` them,
-   * others may use them before the answer, which may be that there is nothing to claim.
+   * Reserves slots for a claim. A claim that isn't answered soon frees them again: its rows then wait for a slot. If it `lends`
+   * them, others may use them before the answer, which may be that there is nothing to claim.
    */
   reserveForClaim(count: number, { mayTakeOver, lends }: ClaimTerms): ClaimSlots {
     const takeOver = mayTakeOver && !this.#takesOver && count > 0; // a recovered row needs a slot

@@ -59,7 +59,9 @@ export class SourceLoop {
   #stopping = false;
   /** When to claim next, by the monotonic clock. */
   #claimAt = 0;
-  /** When an answer that was given while the worker held work says to claim: perhaps one of the worker's own leases ends then. */
+  /**
+   * When an answer that was given while the worker held work says to claim: perhaps one of the worker's own leases ends then.
+   */
   #doubtfulAt: number | null = null;
   /** When to ask for the next wake, by the monotonic clock. */
   #askAt = 0;
@@ -255,7 +257,9 @@ export class SourceLoop {
     this.#askAt = this.#claimAt;
   }
 
-  /** Without room, also when the claim of another loop frees the slots that it has reserved. The end of work nudges all loops. */
+  /**
+   * Without room, also when the claim of another loop frees the slots that it has reserved. The end of work nudges all loops.
+   */
   #nextTime(): number {
     if (this.#worker.wantedFrom(this.source) > 0) return this.#backlog ? 0 : Math.min(this.#claimAt, this.#askAt);
     this.#worker.awaitRoom(this.source, this.#onRoom);

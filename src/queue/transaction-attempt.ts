@@ -4,8 +4,8 @@ import type { Engine, EngineTransaction, Isolation } from "../store/engine.ts";
 import { OpenTransaction } from "./open-transaction.ts";
 
 /**
- * The attempt that a transaction belongs to. `End` is how its function has ended, `Sent` what the transaction writes last, and `Done`
- * what is known when that is committed.
+ * The attempt that a transaction belongs to. `End` is how its function has ended, `Sent` what the transaction writes last, and
+ * `Done` what is known when that is committed.
  */
 export interface TransactionHost<End, Sent, Done> {
   readonly engine: Pick<Engine, "dialect" | "transaction">;
@@ -25,8 +25,8 @@ export interface TransactionHost<End, Sent, Done> {
   /** Calls the user's function. */
   call(tx: OpenTransaction): Promise<End>;
   /**
-   * Waits until the end can be written. Runs outside of the transaction; `defer` calls back after everything that is under way, though
-   * the transaction is open.
+   * Waits until the end can be written. Runs outside of the transaction; `defer` calls back after everything that is under way,
+   * though the transaction is open.
    */
   seal(end: End, defer: Clock["defer"]): Promise<Sent>;
   /** Writes it as the last statement; null if this owner may not write any more. */
@@ -66,9 +66,10 @@ class BodyFailed extends Error {
 }
 
 /**
- * The transaction of one attempt. If the database could not serialize it, or the connection was lost, the function is called again,
- * which isn't another attempt. If the reply to the commit was lost, it first reads whether the last statement was written. That
- * statement is also the fence, by its token or its position: if the lost commit arrives later, one of the two is refused.
+ * The transaction of one attempt. If the database could not serialize it, or the connection was lost, the function is called
+ * again, which isn't another attempt. If the reply to the commit was lost, it first reads whether the last statement was
+ * written. That statement is also the fence, by its token or its position: if the lost commit arrives later, one of the two is
+ * refused.
  */
 export class TransactionAttempt<End, Sent, Done> {
   readonly #host: TransactionHost<End, Sent, Done>;

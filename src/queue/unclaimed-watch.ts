@@ -6,7 +6,9 @@ import type { ListedWorker } from "../store/workers/stored-workers.ts";
 import type { WorkerNames } from "../store/workers/worker-records.ts";
 import { listsName } from "./describe-worker.ts";
 
-/** Questions that follow each other faster carry no look. A loop asks once more 100 ms after the last notice of another process. */
+/**
+ * Questions that follow each other faster carry no look. A loop asks once more 100 ms after the last notice of another process.
+ */
 const PAUSE_MS = 50;
 const DEPTH = 100;
 /** Of the look after one that has found so many rows of a name which this process doesn't run: others may be behind them. */
@@ -23,9 +25,9 @@ const REPORTED_MS = 3_600_000;
 const MOST_REMEMBERED = 10_000;
 
 /**
- * Reports hooks and instances that are due under names that no live worker runs. A look needs no statement of its own: it rides on
- * the questions when something is due, which a worker asks after each notice and every half a minute. Only if there is a name that
- * this process doesn't run, the workers are listed.
+ * Reports hooks and instances that are due under names that no live worker runs. A look needs no statement of its own: it rides
+ * on the questions when something is due, which a worker asks after each notice and every half a minute. Only if there is a
+ * name that this process doesn't run, the workers are listed.
  */
 export class UnclaimedWatch {
   readonly #store: Store;

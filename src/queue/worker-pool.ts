@@ -41,7 +41,10 @@ export class WorkerPool {
     return this.running.size + this.slots.reserved < this.concurrency;
   }
 
-  /** How many rows to claim now: one per free slot; while handlers are fast, as many as are missing ahead, if that is worth a claim. */
+  /**
+   * How many rows to claim now: one per free slot; while handlers are fast, as many as are missing ahead, if that is worth a
+   * claim.
+   */
   get wanted(): number {
     const { perSlot } = this.pace;
     if (perSlot === 1) return this.ahead.length > 0 ? 0 : this.room;

@@ -29,13 +29,15 @@ const ISOLATION_MS = 5000;
 const LONGEST_WAIT_MS = 1000;
 
 /**
- * Claims work and runs it in its slots, of which hooks and workflows each have their own. It claims as much as its free slots can start at once. Only while handlers are much faster
- * than the database answers does it claim ahead: as much as they will have started by the time of the next answer.
+ * Claims work and runs it in its slots, of which hooks and workflows each have their own. It claims as much as its free slots
+ * can start at once. Only while handlers are much faster than the database answers does it claim ahead: as much as they will
+ * have started by the time of the next answer.
  *
- * Work whose owner was lost may be the cause of that loss. Most of it is innocent, so work that was lost once is recovered together:
- * the worker lets running work end, starts all recovered work, and for some seconds starts nothing else. Work that was lost twice, or
- * has one attempt left, runs alone. All these waits are bounded, so slow work delays other work only briefly. Work that survives its
- * isolation runs beside other work again, because an instance may wait for another one that was lost with it.
+ * Work whose owner was lost may be the cause of that loss. Most of it is innocent, so work that was lost once is recovered
+ * together: the worker lets running work end, starts all recovered work, and for some seconds starts nothing else. Work that
+ * was lost twice, or has one attempt left, runs alone. All these waits are bounded, so slow work delays other work only
+ * briefly. Work that survives its isolation runs beside other work again, because an instance may wait for another one that was
+ * lost with it.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -138,8 +140,8 @@ export class Worker {
   }
 
   /**
-   * Reserves a slot for a row that is about to be born claimed. Null without room. A claim under way lends its slots: if it gets more
-   * rows than it has slots left, they start as soon as work ends, or are released.
+   * Reserves a slot for a row that is about to be born claimed. Null without room. A claim under way lends its slots: if it
+   * gets more rows than it has slots left, they start as soon as work ends, or are released.
    */
   reserve(source: WorkSource): ReservedSlot | null {
     if (this.#heldBack) return null;
@@ -166,8 +168,8 @@ export class Worker {
   }
 
   /**
-   * Shuts down: starts nothing more, waits for running work, and after the deadline releases the rest, uncounted. Instances are told
-   * at once, so that they give up their leases between two steps.
+   * Shuts down: starts nothing more, waits for running work, and after the deadline releases the rest, uncounted. Instances are
+   * told at once, so that they give up their leases between two steps.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
@@ -205,7 +207,8 @@ export class Worker {
       throw error;
     });
     pool.pace.noteClaim(clock.monotonic() - requestedAt);
-    // Work whose lease may have run out doesn't start. It is released before the next claim, or this worker might take it over itself.
+    // Work whose lease may have run out doesn't start. It is released before the next claim, or this worker might take it over
+    // itself.
     if (this.#stopping || clock.monotonic() - requestedAt >= leaseMs) {
       await Promise.all(claimed.map((work) => work.release().catch(onError)));
       return claimed.length;

@@ -31,8 +31,8 @@ export interface FoundRows<Row> {
 }
 
 /**
- * Finds rows by comparing one after another, up to `MOST_COMPARED`. It may find fewer than `limit` although there are more. Errors
- * are compared here, because the database may only have them encrypted.
+ * Finds rows by comparing one after another, up to `MOST_COMPARED`. It may find fewer than `limit` although there are more.
+ * Errors are compared here, because the database may only have them encrypted.
  */
 export async function compareRows<Row extends ComparedRow>(search: RowSearch<Row>): Promise<FoundRows<Row>> {
   const { error, after, limit, read, placeOf } = search;

@@ -93,7 +93,10 @@ export type Isolation = "read committed" | "repeatable read" | "serializable";
 export interface TransactionOptions {
   /** Default: that of the database, which is `read committed` in PostgreSQL. */
   readonly isolation?: Isolation;
-  /** Whether an owner's commit or settlement is its last statement: then it is noticed if the body has ended the transaction by itself. */
+  /**
+   * Whether an owner's commit or settlement is its last statement: then it is noticed if the body has ended the transaction by
+   * itself.
+   */
   readonly owned?: boolean;
   /** Whether no code of users runs in it, so that it needs no more time than the engine's own statements. */
   readonly internal?: boolean;
@@ -103,8 +106,8 @@ export interface EngineTransaction {
   /** The driver's own connection or handle. It refuses to begin or end transactions, and everything once this one is over. */
   readonly client: unknown;
   /**
-   * Whether the last statement that failed did so for a reason that isn't the caller's: it could not be serialized, was part of a
-   * deadlock, or lost its connection. The same transaction may succeed if it is begun anew.
+   * Whether the last statement that failed did so for a reason that isn't the caller's: it could not be serialized, was part of
+   * a deadlock, or lost its connection. The same transaction may succeed if it is begun anew.
    */
   readonly interrupted: boolean;
   /** Used instead of the clock's `defer` while the transaction is open, where that might never call back. */
@@ -112,14 +115,14 @@ export interface EngineTransaction {
   /** Native SQL with the engine's own placeholders, passed on untouched. Refuses to begin or end transactions. */
   query(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
   /**
-   * Writes an owner's commit, as the last statement of the transaction: where the row isn't its owner's any more, or the position is
-   * taken, it is `superseded`, and the transaction must be rolled back.
+   * Writes an owner's commit, as the last statement of the transaction: where the row isn't its owner's any more, or the
+   * position is taken, it is `superseded`, and the transaction must be rolled back.
    */
   commitInstance(commit: InstanceCommit): Promise<InstanceCommitResult>;
   insertHooks(hooks: readonly HookInsert[]): Promise<InsertResult[]>;
   /**
-   * Writes how attempts ended, as the last statement of the transaction. A transaction isn't sent again, so a hook with another owner is
-   * always `lost`, even if it is gone.
+   * Writes how attempts ended, as the last statement of the transaction. A transaction isn't sent again, so a hook with another
+   * owner is always `lost`, even if it is gone.
    */
   settleHooks(settlements: readonly HookSettlement[]): Promise<SettleResult[]>;
   /** Takes a relay, and the others of its group in the order in which they were written. Empty if its owner has lost it. */

@@ -33,8 +33,8 @@ export interface AsyncTransaction {
   /** A statement was part of the transaction with this id: all later ones must be. @internal */
   confirm?(transactionId: string): void;
   /**
-   * Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one row,
-   * with the text `result`.
+   * Runs a statement. On PostgreSQL it has placeholders like `$1` and parameters that are texts or null, and gives at most one
+   * row, with the text `result`.
    */
   execute(text: string, parameters: readonly SqlValue[]): Promise<SqlRow[]>;
 }

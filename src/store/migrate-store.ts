@@ -51,8 +51,8 @@ function missing(applied: readonly AppliedMigration[], known: readonly Migration
 }
 
 /**
- * A newer version has migrated this database. It marks migrations that older code can't work with as breaking. All others are accepted,
- * so that old and new processes can run side by side during a deployment.
+ * A newer version has migrated this database. It marks migrations that older code can't work with as breaking. All others are
+ * accepted, so that old and new processes can run side by side during a deployment.
  */
 function refuseUnknown(applied: readonly AppliedMigration[], known: readonly Migration[]): void {
   const tooNew = findTooNew(applied, known);

@@ -22,8 +22,8 @@ export interface RememberedRequest {
 }
 
 /**
- * Remembers that something was done, in the transaction that does it. Where it is remembered already, it isn't done again. So a request
- * whose process was lost before it could write its answer does nothing twice, whatever others have done meanwhile.
+ * Remembers that something was done, in the transaction that does it. Where it is remembered already, it isn't done again. So a
+ * request whose process was lost before it could write its answer does nothing twice, whatever others have done meanwhile.
  */
 export interface Receipt {
   /** That no other request has. */
@@ -51,5 +51,8 @@ export interface RequestStatements {
   sweep(): Promise<boolean>;
 }
 
-/** How many expired requests are deleted with each answer: at least as many as one request adds, with a receipt for each instance of a batch. */
+/**
+ * How many expired requests are deleted with each answer: at least as many as one request adds, with a receipt for each
+ * instance of a batch.
+ */
 export const MOST_FORGOTTEN = 1100;

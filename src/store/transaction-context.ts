@@ -9,8 +9,8 @@ export interface TransactionContext {
 }
 
 /**
- * Work that a transaction starts without awaiting keeps its context, but is no longer inside once the transaction has ended. Null where the
- * runtime can't tell: Cloudflare without `nodejs_compat`.
+ * Work that a transaction starts without awaiting keeps its context, but is no longer inside once the transaction has ended.
+ * Null where the runtime can't tell: Cloudflare without `nodejs_compat`.
  */
 export function createTransactionContext(): TransactionContext | null {
   const context = createAsyncContext<{ open: boolean }>();

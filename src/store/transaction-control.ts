@@ -10,8 +10,8 @@ const SKIPPED =
 const DOLLAR_QUOTE = /^\$([a-z_]\w*)?\$/i;
 
 /**
- * Throws if one of the statements in the text would begin or end a transaction: the one that it is part of is ended by Perdure, with
- * its own last statement.
+ * Throws if one of the statements in the text would begin or end a transaction: the one that it is part of is ended by Perdure,
+ * with its own last statement.
  */
 export function refuseTransactionControl(text: string): void {
   for (const statement of statementsOf(text)) {

@@ -10,8 +10,8 @@ interface WaitingTimer {
 }
 
 /**
- * Time that stands still until a test moves it, in the databases too. Deferred callbacks are real macrotasks: they stand for the
- * event loop, not for time.
+ * Time that stands still until a test moves it, in the databases too. Deferred callbacks are real macrotasks: they stand for
+ * the event loop, not for time.
  */
 export class ControlledClock implements Clock {
   readonly controlled = true;

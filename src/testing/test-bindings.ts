@@ -15,7 +15,9 @@ type World = TestWorld<HookDefinitions, Workflows>;
 type Process = TestProcess<HookDefinitions, Workflows>;
 type ResultOptions = NonNullable<Parameters<WorkflowInstance["result"]>[0]>;
 
-/** The workflows of a test. They and their instances outlive a crash: each call goes to the process that the caller belongs to. */
+/**
+ * The workflows of a test. They and their instances outlive a crash: each call goes to the process that the caller belongs to.
+ */
 export function createTestBindings<Hooks extends HookDefinitions, Registry extends Workflows>(
   world: TestWorld<Hooks, Registry>,
 ): TypedBindings<Registry> {

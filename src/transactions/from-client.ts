@@ -5,9 +5,13 @@ import type { SqlRow, SqlValue } from "../store/sql-value.ts";
 /** Any client with an open transaction. */
 export interface PostgresClient {
   readonly dialect: "postgres";
-  /** Whether a transaction is open for a statement that is sent now, if the client knows for certain; that saves a statement. */
+  /**
+   * Whether a transaction is open for a statement that is sent now, if the client knows for certain; that saves a statement.
+   */
   isOpen?(): boolean | null;
-  /** The statement has placeholders like `$1`. Its parameters are texts or null, and it gives one row with one column, a text. */
+  /**
+   * The statement has placeholders like `$1`. Its parameters are texts or null, and it gives one row with one column, a text.
+   */
   execute(text: string, parameters: (string | null)[]): Promise<readonly object[]>;
 }
 

@@ -8,8 +8,8 @@ interface ObjectConnection {
 }
 
 /**
- * The transaction that is open on the storage of a Durable Object. There, everything that is written without waiting in between is
- * committed together; what must be undone if something throws belongs in `transactionSync`.
+ * The transaction that is open on the storage of a Durable Object. There, everything that is written without waiting in between
+ * is committed together; what must be undone if something throws belongs in `transactionSync`.
  *
  * @example
  * ctx.storage.transactionSync(() => {

@@ -32,8 +32,8 @@ export function fromPostgresJs(sql: PostgresJsTransaction): AsyncTransaction {
 const ASK_AFTER_MS = 1000;
 
 /**
- * A statement that is given to postgres.js while the end of its transaction is under way is never sent, and never answered. Answers
- * come in order, so if a later statement is answered first, this one was dropped.
+ * A statement that is given to postgres.js while the end of its transaction is under way is never sent, and never answered.
+ * Answers come in order, so if a later statement is answered first, this one was dropped.
  */
 function answered<Rows>(sql: PostgresJsTransaction, statement: PromiseLike<Rows>): Promise<Rows> {
   return new Promise((resolve, reject) => {

@@ -17,7 +17,9 @@ const DELAYED = `{${JSON.stringify(TAG)}:"delayed","ms":`;
 
 const ATTEMPTS = /^\d+,"of":(\d+),/;
 
-/** Marks the text of an error with the delay before the next attempt, and the number of attempts. It decodes to the same error. */
+/**
+ * Marks the text of an error with the delay before the next attempt, and the number of attempts. It decodes to the same error.
+ */
 export function markDelayed(text: string, milliseconds: number, attempts: number): string {
   return `${DELAYED}${milliseconds},"of":${attempts},"value":${text}}`;
 }
@@ -38,7 +40,10 @@ const SENSITIVE = `{${JSON.stringify(TAG)}:"sensitive","value":`;
 /** Shown to people in place of a sensitive value. */
 export const REDACTED = "[REDACTED]";
 
-/** Marks the text of a value that only code may see. It decodes to the same value; code that shows it to people checks for the mark. */
+/**
+ * Marks the text of a value that only code may see. It decodes to the same value; code that shows it to people checks for the
+ * mark.
+ */
 export function markSensitive(text: string): string {
   return `${SENSITIVE}${text}}`;
 }

@@ -44,7 +44,10 @@ function createSurroundings(runtime: WorkflowRuntime): HookSurroundings {
 
 const workflowless = new WeakMap<Store, Map<string, WorkflowRuntime>>();
 
-/** The runtime of an application that has no workflows: operators may still find instances in its database. One for each namespace. */
+/**
+ * The runtime of an application that has no workflows: operators may still find instances in its database. One for each
+ * namespace.
+ */
 export function withoutWorkflows(store: Store, namespace: string): WorkflowRuntime {
   const known = workflowless.get(store) ?? new Map<string, WorkflowRuntime>();
   workflowless.set(store, known);

@@ -58,8 +58,8 @@ export class LineSource implements ProcessorSource {
   }
 
   /**
-   * Lines are looked at again while instances of other versions wait in them. After a look in vain this process is late by chance, so
-   * that it doesn't always come before one that has these versions.
+   * Lines are looked at again while instances of other versions wait in them. After a look in vain this process is late by
+   * chance, so that it doesn't always come before one that has these versions.
    */
   async nextWake(): Promise<number | null> {
     if (!this.#limited) return null;

@@ -23,9 +23,9 @@ interface TimeoutHost {
 }
 
 /**
- * Ends the runs of one namespace that take longer than their timeouts. A deadline is a column of the instance and doesn't depend on
- * the instance's state, so it holds while the instance runs, waits, stands in line or is paused, and while no process runs. All
- * processes look; of several that find a deadline to be over, one takes the instance from its owner.
+ * Ends the runs of one namespace that take longer than their timeouts. A deadline is a column of the instance and doesn't
+ * depend on the instance's state, so it holds while the instance runs, waits, stands in line or is paused, and while no process
+ * runs. All processes look; of several that find a deadline to be over, one takes the instance from its owner.
  */
 export class TimeoutKeeper {
   readonly #runtime: TimeoutHost;

@@ -3,7 +3,9 @@ import type { AddressInfo } from "node:net";
 import { setEnv } from "../../src/cloudflare/index.ts";
 import { perdure } from "../../src/index.ts";
 
-/** node --import perdure/register run-orders.ts: serves the sample as its Worker would, and tells its port. Ends with its input. */
+/**
+ * node --import perdure/register run-orders.ts: serves the sample as its Worker would, and tells its port. Ends with its input.
+ */
 const { default: worker, OrderWorkflow, PriceWorkflow } = await import("./samples/orders.ts" as string);
 setEnv({ API_KEY: "key" });
 

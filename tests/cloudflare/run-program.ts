@@ -1,7 +1,9 @@
 import { createWorkerFetch } from "../../src/cloudflare/index.ts";
 import { perdure } from "../../src/index.ts";
 
-/** node --import perdure/register run-program.ts PROGRAM DATABASE: has a Worker create an instance, and tells what came of it. */
+/**
+ * node --import perdure/register run-program.ts PROGRAM DATABASE: has a Worker create an instance, and tells what came of it.
+ */
 const [program, database] = process.argv.slice(2) as [string, string];
 const { default: worker, OrderWorkflow } = await import(program);
 

@@ -1,4 +1,6 @@
-/** Where we mean to differ from Cloudflare's local engine: why, and what each comes to. docs/cloudflare.md has the same list. */
+/**
+ * Where we mean to differ from Cloudflare's local engine: why, and what each comes to. docs/cloudflare.md has the same list.
+ */
 export interface Difference {
   readonly why: string;
   readonly theirs: object;

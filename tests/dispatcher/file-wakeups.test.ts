@@ -97,8 +97,8 @@ test("a commit that follows another while that is told isn't missed", async () =
 });
 
 /**
- * The delays of timers from now on. A spy would do, but whichever file restores all mocks next would bring the faked function back
- * that it had replaced.
+ * The delays of timers from now on. A spy would do, but whichever file restores all mocks next would bring the faked function
+ * back that it had replaced.
  */
 function watchDelays() {
   const all: number[] = [];

@@ -23,7 +23,10 @@ const RECENT = { rows: 1500, megabytes: 400 };
 /** A hundred thousand are counted by status, and as many by lane. */
 const COUNTS = { rows: 210_000, megabytes: 40 };
 
-/** What the dashboard's first screens ask, and Prometheus. The first question about the queue is answered anew, later ones from memory. */
+/**
+ * What the dashboard's first screens ask, and Prometheus. The first question about the queue is answered anew, later ones from
+ * memory.
+ */
 const QUESTIONS: readonly [path: string, most: { readonly rows: number; readonly megabytes: number }][] = [
   ["/metrics", COUNTS],
   ["/stats", COUNTS],

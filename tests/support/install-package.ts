@@ -19,8 +19,8 @@ export interface InstalledPackage {
 }
 
 /**
- * Makes a project with the package in it, and links further packages of the repository. The package is built and packed once in a
- * run of the tests; all projects share it.
+ * Makes a project with the package in it, and links further packages of the repository. The package is built and packed once in
+ * a run of the tests; all projects share it.
  */
 export async function installPackage(packages: readonly string[] = []): Promise<InstalledPackage> {
   const folder = inject("packageFolder");

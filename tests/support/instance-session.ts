@@ -18,8 +18,8 @@ export function instancesOn(client: Client, clock: Clock, change = (text: string
 }
 
 /**
- * Asks something whose statement has its snapshot, and so doesn't see what is committed from now on, but does nothing until it is
- * told to go on: to learn the time it has to wait for a lock.
+ * Asks something whose statement has its snapshot, and so doesn't see what is committed from now on, but does nothing until it
+ * is told to go on: to learn the time it has to wait for a lock.
  */
 export async function holdAfterSnapshot<Result>(
   test: PostgresUnderTest,

@@ -19,8 +19,8 @@ shared[KEPT] ??= {
 };
 
 /**
- * For files that share a process: gives the real timers back. Where a file leaves faked ones, those after it would wait for ever,
- * so it is named.
+ * For files that share a process: gives the real timers back. Where a file leaves faked ones, those after it would wait for
+ * ever, so it is named.
  */
 function bringBack(when: string): void {
   const { now, ...real } = shared[KEPT] as Timers & { now: unknown };

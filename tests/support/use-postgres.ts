@@ -71,8 +71,8 @@ export class PostgresUnderTest extends StoreUnderTest {
   }
 
   /**
-   * Resolves when no session of this database is at work on a statement. Transactions may be open, and sessions may wait for the rest of
-   * a message.
+   * Resolves when no session of this database is at work on a statement. Transactions may be open, and sessions may wait for
+   * the rest of a message.
    */
   async idle(): Promise<void> {
     for (;;) {

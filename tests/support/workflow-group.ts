@@ -14,7 +14,10 @@ const FINISHED = ["complete", "errored", "terminated"] as const;
 
 type WorkflowApplication = Application<Record<never, never>, Programs>;
 
-/** A database, the test itself as a process that creates instances, and processes that run them. All of it is gone after each test. */
+/**
+ * A database, the test itself as a process that creates instances, and processes that run them. All of it is gone after each
+ * test.
+ */
 export function useWorkflowGroup(): WorkflowGroup {
   const group = new WorkflowGroup();
   afterEach(() => group.dispose());

@@ -1,6 +1,6 @@
 /**
- * A process that runs workflows, for tests that kill it, stop it and take its database away. It does what its parent asks over the
- * channel between them, and writes down what the bodies of steps do in a file, which outlives it.
+ * A process that runs workflows, for tests that kill it, stop it and take its database away. It does what its parent asks over
+ * the channel between them, and writes down what the bodies of steps do in a file, which outlives it.
  */
 import { appendFileSync } from "node:fs";
 import { flushCompileCache } from "node:module";

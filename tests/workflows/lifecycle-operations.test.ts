@@ -12,7 +12,10 @@ const GONE = "instance.not_found";
 type Operation = "pause" | "resume" | "terminate" | "rollBack" | "restart" | "delete" | "sendEvent";
 type State = Pick<Situation, "status" | "live" | "attended" | "undoing">;
 
-/** What an operation comes to: the status afterwards, or the code of its refusal. The same table is in docs/internals/instance-states.md. */
+/**
+ * What an operation comes to: the status afterwards, or the code of its refusal. The same table is in
+ * docs/internals/instance-states.md.
+ */
 const EXPECTED: Record<Operation, (state: State) => string> = {
   pause: ({ status, live }) => {
     if (status === "waitingForPause" || status === "paused") return status;

@@ -130,7 +130,9 @@ describe.each(ENGINES)("progress of steps on $name", (engine) => {
     await expect(failed.result()).rejects.toMatchObject({ cause: { code: "step.invalid" } });
   });
 
-  /** Runs it in one process after the other, each of which stops for ever in the middle of the step, after it told something. */
+  /**
+   * Runs it in one process after the other, each of which stops for ever in the middle of the step, after it told something.
+   */
   async function lose(times: number, limit: number, sibling: "hangs" | "ends") {
     const attempts: number[] = [];
     const beside: number[] = [];

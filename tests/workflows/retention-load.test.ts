@@ -40,7 +40,9 @@ describe.each(ENGINES)("a purge beside live work on $name", (engine) => {
     return process.store.engine.transaction((transaction) => transaction.query(text, []));
   }
 
-  /** How many rows there are of the instances up to this one, which is to say, of those that were there before the live ones. */
+  /**
+   * How many rows there are of the instances up to this one, which is to say, of those that were there before the live ones.
+   */
   async function rowsUpTo(process: Process, ref: string): Promise<{ instances: number; dependents: number }> {
     const old = engine.dialect === "postgres" ? `ref collate "C" <= '${ref}'` : `ref <= '${ref}'`;
     const count = (table: string) => `(select count(*) from ${prefix}${table} where ${old})`;

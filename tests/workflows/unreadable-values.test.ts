@@ -10,7 +10,9 @@ const CORRUPT = { code: "value.corrupt", message: expect.stringContaining("newer
 describe.each(ENGINES)("a value that a newer version has written, on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  /** What one instance does until it sleeps, and after it. Its neighbour comes due at the same time, and has nothing unreadable. */
+  /**
+   * What one instance does until it sleeps, and after it. Its neighbour comes due at the same time, and has nothing unreadable.
+   */
   const situations: readonly {
     readonly what: string;
     readonly place: StoredPlace;

@@ -2,8 +2,8 @@ import type { Report } from "./publish.ts";
 import type { Result } from "./result.ts";
 
 /**
- * The report for programs: `{ suite, results: [{ work, engine, ours = null, peers, floor, spreads, unit }], versions, settings }`. A peer
- * that failed isn't in a result.
+ * The report for programs: `{ suite, results: [{ work, engine, ours = null, peers, floor, spreads, unit }], versions, settings
+ * }`. A peer that failed isn't in a result.
  */
 export function jsonReport({ suite, results, versions, settings }: Report): string {
   return JSON.stringify({ suite, results: results.map(jsonResult), versions, settings }, null, 2);

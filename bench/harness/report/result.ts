@@ -2,8 +2,8 @@
 export type Direction = "higher" | "lower";
 
 /**
- * One line of the report. `null` is a contender that failed; a contender that doesn't take part in the work is absent, and so is
- * a floor where there is none. Ours is absent where the peers' settings are tried out.
+ * One line of the report. `null` is a contender that failed; a contender that doesn't take part in the work is absent, and so
+ * is a floor where there is none. Ours is absent where the peers' settings are tried out.
  */
 export interface Result {
   readonly work: string;

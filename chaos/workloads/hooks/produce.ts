@@ -26,7 +26,9 @@ type Answer = "accepted" | "rolled back" | "refused" | "unknown";
 /** Thrown to roll a unit of work back. */
 class ChangedItsMind extends Error {}
 
-/** Lanes that ask for one thing after the other, each written down before it is asked for, and again when there is an answer. */
+/**
+ * Lanes that ask for one thing after the other, each written down before it is asked for, and again when there is an answer.
+ */
 export async function produce(producing: ProducingProcess): Promise<void> {
   await Promise.all(Array.from({ length: LANES }, (_, number) => new Lane(producing, number).run()));
 }

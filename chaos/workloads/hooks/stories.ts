@@ -51,7 +51,10 @@ export interface Story {
 type Draft = { -readonly [Field in keyof Story]: Story[Field] } & { began: Attempt[]; deadLetters: DeadLetter[] };
 
 const ANSWERS: readonly string[] = ["accepted", "rolled back", "refused", "unknown"] satisfies Answer[];
-/** The codes of what a caller may be told when faults keep its transaction from being committed: ours, PostgreSQL's, the system's. */
+/**
+ * The codes of what a caller may be told when faults keep its transaction from being committed: ours, PostgreSQL's, the
+ * system's.
+ */
 const EXPECTED_CODE = /^(store\.unavailable|57P\d\d|E[A-Z]+)$/;
 /** What the driver says of a connection that is gone, without a code. */
 const EXPECTED_MESSAGE = /Connection terminated|not queryable/;

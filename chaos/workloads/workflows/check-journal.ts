@@ -6,8 +6,8 @@ import type { Body, Claim, Story } from "./stories.ts";
 /** Times are rounded to milliseconds, and are those of two clocks of one machine. */
 const ROUNDING_MS = 20;
 /**
- * A commit has the time at which it began. Until it is visible, which takes a busy server a while, a worker that has just taken the
- * instance over may begin what it contains.
+ * A commit has the time at which it began. Until it is visible, which takes a busy server a while, a worker that has just taken
+ * the instance over may begin what it contains.
  */
 const COMMIT_MS = 1500;
 /** The same of a claim, which is one row and quick. */
@@ -102,7 +102,9 @@ function isTakeover({ process, time }: Claim, winner: Body, committedAt: number)
   return process !== winner.process && time > winner.time + ROUNDING_MS && time < committedAt - CLAIM_MS;
 }
 
-/** Bodies that began after the one whose result was stored, and before it was stored: another worker owned the instance then. */
+/**
+ * Bodies that began after the one whose result was stored, and before it was stored: another worker owned the instance then.
+ */
 function isSuccessor({ token, time }: Body, winner: Body, committedAt: number): boolean {
   return token !== winner.token && time > winner.time + ROUNDING_MS && time < committedAt - ROUNDING_MS;
 }

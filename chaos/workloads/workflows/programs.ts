@@ -24,8 +24,8 @@ const INNOCENT = { retries: { limit: 200, delay: 50, backoff: "constant" } } as 
 const FEW = { retries: { limit: 2, delay: 50, backoff: "constant" } } as const;
 
 /**
- * What instances do. The body of each step says in the ledger that it began and that it ran, and gives a token that no other run of
- * a body gives: so it can be told whose result was stored, and whether the code saw that one.
+ * What instances do. The body of each step says in the ledger that it began and that it ran, and gives a token that no other
+ * run of a body gives: so it can be told whose result was stored, and whether the code saw that one.
  */
 export function createWorkflows(working: WorkingProcess): ChaosWorkflows {
   const run = (item: string, { kind }: Params, step: WorkflowStep) => {

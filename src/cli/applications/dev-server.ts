@@ -11,8 +11,8 @@ const BASE = "/dashboard";
 const REFUSAL = "Open the link that `perdure dev` has printed, or a new one: `perdure open`. Each link works once.\n";
 
 /**
- * Serves the dashboard to this machine. A link that was printed lets one browser in, and gives it a cookie. Pages of other sites
- * get neither: the cookie stays with this site, and a name that another site resolves to this machine is refused.
+ * Serves the dashboard to this machine. A link that was printed lets one browser in, and gives it a cookie. Pages of other
+ * sites get neither: the cookie stays with this site, and a name that another site resolves to this machine is refused.
  */
 export async function serveDashboard(
   app: AnyApplication,

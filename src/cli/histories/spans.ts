@@ -23,8 +23,8 @@ const ENDS: Readonly<Record<string, Span["state"]>> = {
 const WAITS: readonly string[] = ["sleep", "waitForEvent", "result", "token"];
 
 /**
- * The steps of a run as spans, in the order in which they appear. The journal tells when a step ended; most steps don't say when
- * they began, so those begin with the last entry before.
+ * The steps of a run as spans, in the order in which they appear. The journal tells when a step ended; most steps don't say
+ * when they began, so those begin with the last entry before.
  */
 export function toSpans(entries: readonly WireEntry[], startedAt: string | null): Span[] {
   const steps = new Map<string, StepState>();

@@ -91,9 +91,9 @@ export class AccessTokens {
 }
 
 /**
- * Expiring tokens for one instance each, for browsers and other holders that must see no more. Tokens are encrypted and signed with
- * the secret; none is stored. Give several secrets to replace one: the first makes tokens, all read them. Each application needs a
- * secret of its own.
+ * Expiring tokens for one instance each, for browsers and other holders that must see no more. Tokens are encrypted and signed
+ * with the secret; none is stored. Give several secrets to replace one: the first makes tokens, all read them. Each application
+ * needs a secret of its own.
  */
 export function accessTokens(options: { readonly secret: string | readonly string[] }): AccessTokens {
   checkOptions(options, { label: "accessTokens", fields: ["secret"] });
@@ -108,8 +108,8 @@ const PARAMETER = "access_token";
 const CREDENTIALS = /^bearer +(\S+)$/i;
 
 /**
- * The access token of a request, and the request without it: other code that sees the URL must not learn the token. The query may
- * have one only where browsers can't send a header.
+ * The access token of a request, and the request without it: other code that sees the URL must not learn the token. The query
+ * may have one only where browsers can't send a header.
  */
 export function takeAccessToken(request: Request): { readonly request: Request; readonly token: string | null } {
   const [, bearer = ""] = CREDENTIALS.exec(request.headers.get("authorization") ?? "") ?? [];

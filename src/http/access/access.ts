@@ -97,8 +97,8 @@ export function accessByToken(questions: readonly Question[], token: OpenedAcces
 }
 
 /**
- * By this header, a caller that may see users' values asks not to get them, such as a program that passes answers on. The answer
- * has it too: so the caller can tell that the server knows it.
+ * By this header, a caller that may see users' values asks not to get them, such as a program that passes answers on. The
+ * answer has it too: so the caller can tell that the server knows it.
  */
 export const PAYLOADS_HEADER = "perdure-payloads";
 export const HIDDEN = "hidden";

@@ -62,8 +62,8 @@ export function checkAuthorize(authorize: unknown, label: string = "createHttpHa
 }
 
 /**
- * What the caller may see and do. Throws the error for a request that isn't allowed. A policy that throws denies, and only `onError`
- * receives its error.
+ * What the caller may see and do. Throws the error for a request that isn't allowed. A policy that throws denies, and only
+ * `onError` receives its error.
  */
 export async function authorizeRequest(
   authorize: Authorize,

@@ -37,7 +37,9 @@ export function checkContentType({ headers, url }: Request, empty: boolean): voi
   );
 }
 
-/** Browsers send these headers with every request that changes something. Other clients send no cookies and need no protection. */
+/**
+ * Browsers send these headers with every request that changes something. Other clients send no cookies and need no protection.
+ */
 function isCrossOrigin(headers: Headers, url: string): boolean {
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
   if (site !== null) return site !== "same-origin" && site !== "none";

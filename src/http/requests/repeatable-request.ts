@@ -26,7 +26,10 @@ export function readIdempotencyKey(
   throw invalidRequest(`An Idempotency-Key must be 1 to ${LONGEST_KEY} visible ASCII characters.`);
 }
 
-/** An id derived from the hash of a key, for an instance or event that the request creates. No caller gives such an id by accident. */
+/**
+ * An id derived from the hash of a key, for an instance or event that the request creates. No caller gives such an id by
+ * accident.
+ */
 export function idOfKey(hash: string, suffix: string = ""): string {
   return `key-${hash.slice(0, DIGITS)}${suffix}`;
 }
@@ -55,8 +58,8 @@ export interface OnceOnly<Target, Answer> {
   /** The target that the action would have now, or null if there is none. */
   find(): Promise<Target | null>;
   /**
-   * Acts on the target of the first request, and on nothing else. Each receipt is written in the same transaction as its part of the
-   * action.
+   * Acts on the target of the first request, and on nothing else. Each receipt is written in the same transaction as its part
+   * of the action.
    */
   perform(target: Target, receipts: Receipts): Promise<Answer>;
   /** Throws the error for a request that has no target. */
@@ -64,9 +67,9 @@ export interface OnceOnly<Target, Answer> {
 }
 
 /**
- * A request with a key, which its sender may repeat. First its target is stored. Then it is performed, and a receipt is stored in the
- * same transaction. Then its answer is stored, and a repeated request gets that answer. If the process was lost before there was an
- * answer, the receipt shows whether the request was performed, even if the target has changed since.
+ * A request with a key, which its sender may repeat. First its target is stored. Then it is performed, and a receipt is stored
+ * in the same transaction. Then its answer is stored, and a repeated request gets that answer. If the process was lost before
+ * there was an answer, the receipt shows whether the request was performed, even if the target has changed since.
  */
 export class RepeatableRequest {
   /** A hash of the key: the key itself may contain private data. */

@@ -36,8 +36,8 @@ export async function actOnce(
 }
 
 /**
- * Acts once, and gives a repeated request the first answer, which is stored and so must contain no users' values. If the server is
- * lost between the act and its answer, a repeated request acts again: that must be harmless.
+ * Acts once, and gives a repeated request the first answer, which is stored and so must contain no users' values. If the server
+ * is lost between the act and its answer, a repeated request acts again: that must be harmless.
  */
 export async function answerOnce<Answer>(
   repeatable: RepeatableRequest | null,
@@ -102,6 +102,7 @@ async function isCreatedWith({ runtime, registered }: Workflow, id: string, para
   const input = registered.definition?.input ?? null;
   const prepare = async () => encodeValue(await applySchema(input, params, "params", "params.invalid"));
   const [once, twice] = [await prepare(), await prepare()];
-  // A schema may give different results for the same params, such as a default of the present time. Then they can't be compared.
+  // A schema may give different results for the same params, such as a default of the present time. Then they can't be
+  // compared.
   return once !== twice || once === record.params;
 }

@@ -32,7 +32,9 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
-  /** Clocks may differ: a negative value counts as zero. So does one that isn't a number, or the sum wouldn't be one any more. */
+  /**
+   * Clocks may differ: a negative value counts as zero. So does one that isn't a number, or the sum wouldn't be one any more.
+   */
   add(value: number): void {
     const counted = Number.isNaN(value) ? 0 : Math.max(value, 0);
     let index = 0;

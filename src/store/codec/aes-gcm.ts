@@ -4,7 +4,9 @@ import { bytesOfBase64, toBase64 } from "../../values/bytes.ts";
 import type { Codec } from "./codec.ts";
 
 export interface AesGcmOptions {
-  /** By id: 16, 24 or 32 random bytes each, as bytes or in base64. Ids are stored with the encrypted values, and aren't secret. */
+  /**
+   * By id: 16, 24 or 32 random bytes each, as bytes or in base64. Ids are stored with the encrypted values, and aren't secret.
+   */
   readonly keys: Readonly<Record<string, string | Uint8Array>>;
   /** The id of the key that encrypts. The other keys only decrypt. */
   readonly current: string;
@@ -23,9 +25,9 @@ const KEY_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 const STORED = /^aes-gcm:([A-Za-z0-9_.-]{1,64}):([A-Za-z0-9+/=]+)$/;
 
 /**
- * Encrypts stored values with AES-GCM, by the Web Cryptography API. Each value has a random nonce, and is bound to its location: it can
- * neither be changed nor moved unnoticed. To rotate keys, add one and make it `current`; keep the old ones for as long
- * as values that were encrypted with them are stored.
+ * Encrypts stored values with AES-GCM, by the Web Cryptography API. Each value has a random nonce, and is bound to its
+ * location: it can neither be changed nor moved unnoticed. To rotate keys, add one and make it `current`; keep the old ones for
+ * as long as values that were encrypted with them are stored.
  *
  * @example
  * const codec = aesGcm({ keys: { "2026-01": process.env.DATA_KEY }, current: "2026-01" });

@@ -26,10 +26,12 @@ export function withCodec(engine: Engine, codec: Codec | null, logger: Logger): 
 }
 
 /**
- * An engine whose users' values go through a codec on their way into the database and out of it: params, results, events, errors,
- * payloads, cursors. Values that the database finds or orders rows by stay as they are: ids, names, keys, labels, times.
+ * An engine whose users' values go through a codec on their way into the database and out of it: params, results, events,
+ * errors, payloads, cursors. Values that the database finds or orders rows by stay as they are: ids, names, keys, labels,
+ * times.
  *
- * Every method is named here and in the statements beside, so that adding one to the port forces a decision about what to encode.
+ * Every method is named here and in the statements beside, so that adding one to the port forces a decision about what to
+ * encode.
  */
 class CodecEngine implements Engine {
   readonly dialect: Dialect;

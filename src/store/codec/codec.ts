@@ -1,8 +1,8 @@
 import { InvalidInputError } from "../../errors.ts";
 
 /**
- * Turns users' values into another text before they are written, and back when they are read, usually to encrypt them. Both may be
- * asynchronous. A synchronous transaction of the application can't wait, and needs a synchronous codec.
+ * Turns users' values into another text before they are written, and back when they are read, usually to encrypt them. Both may
+ * be asynchronous. A synchronous transaction of the application can't wait, and needs a synchronous codec.
  *
  * `location` names the value's field and owner, and is the same when it is read. An encrypting codec binds the
  * text to it, so that a value that was moved to another location is refused.

@@ -75,8 +75,8 @@ export class ValueCodec {
   }
 
   /**
-   * Readers see this error, also over HTTP, and it may be stored as the failure of the code that read the value. So it doesn't repeat
-   * the codec's message, which may name a server or a key: only the log has it.
+   * Readers see this error, also over HTTP, and it may be stored as the failure of the code that read the value. So it doesn't
+   * repeat the codec's message, which may name a server or a key: only the log has it.
    */
   #toCodecError(error: unknown, deed: "read" | "written", location: ValueLocation): CodecError {
     if (error instanceof ReadableCodecError) return error;

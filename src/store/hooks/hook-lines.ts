@@ -2,10 +2,11 @@ import type { LineLimits } from "../lines/line-records.ts";
 import { WorkClass } from "../queue/work-class.ts";
 
 /**
- * Limits of hooks. A hook with limits carries the keys that it shares with others (`line_key`, and `rate_key` if it has a rate), and
- * waits in classes of its own, which no claim reads. A worker admits it: under a lock of the namespace, it counts the hooks of the key
- * that are leased and the starts of the period, and leases as many as the limits allow. The rows themselves hold the slots, so a hook
- * whose process was lost keeps its slot until it is taken over, and nothing is to be freed when a hook ends.
+ * Limits of hooks. A hook with limits carries the keys that it shares with others (`line_key`, and `rate_key` if it has a
+ * rate), and waits in classes of its own, which no claim reads. A worker admits it: under a lock of the namespace, it counts
+ * the hooks of the key that are leased and the starts of the period, and leases as many as the limits allow. The rows
+ * themselves hold the slots, so a hook whose process was lost keeps its slot until it is taken over, and nothing is to be freed
+ * when a hook ends.
  */
 export interface HookLine {
   /** What shares slots; without a limit of concurrency, what shares a rate. */
@@ -52,7 +53,10 @@ export interface HookLinePlace {
   readonly startedAt: number | null;
 }
 
-/** Those before a place have its class, and an earlier time or, at the same time, a smaller id. Hooks that have begun come first. */
+/**
+ * Those before a place have its class, and an earlier time or, at the same time, a smaller id. Hooks that have begun come
+ * first.
+ */
 export function placesBefore({ class: own, availableAt, id, now }: HookLineQuestion) {
   const place = { class: own, availableAt, id };
   const begun = { class: WorkClass.lineContinuing, availableAt: now + 1, id: "" };

@@ -68,8 +68,8 @@ export interface ClaimedHook extends HookLease {
    */
   readonly recoveries: number;
   /**
-   * Whether an owner was lost that hadn't written so. Neither that loss nor its attempt is counted here: the code that knows the
-   * hook's policy decides whether that owner may have begun. The doubt stays with the hook until it is counted or settled.
+   * Whether an owner was lost that hadn't written so. Neither that loss nor its attempt is counted here: the code that knows
+   * the hook's policy decides whether that owner may have begun. The doubt stays with the hook until it is counted or settled.
    */
   readonly inDoubt: boolean;
   readonly triggers: number;

@@ -9,8 +9,8 @@ export interface InstanceInsert extends InstanceName {
   readonly version: number;
   readonly params: string;
   /**
-   * The step of another instance that creates it, as a text that no other step has: a JSON array of the instance's workflow and id, and
-   * of the ref, run and path. Null where a caller creates it.
+   * The step of another instance that creates it, as a text that no other step has: a JSON array of the instance's workflow and
+   * id, and of the ref, run and path. Null where a caller creates it.
    */
   readonly parent: string | null;
   /** Null for most. */

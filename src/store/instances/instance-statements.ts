@@ -49,14 +49,17 @@ import type {
 
 /** The statements for workflows, in batches. An instance is a claimable row like a hook, with a journal. */
 export interface InstanceStatements {
-  /** One statement; a transaction where there are receipts. The results are in the order of the instances. An instance that is sent again was created by us. */
+  /**
+   * One statement; a transaction where there are receipts. The results are in the order of the instances. An instance that is
+   * sent again was created by us.
+   */
   insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]>;
 
   claim(request: ClaimRequest): Promise<ClaimedInstance[]>;
 
   /**
-   * Admits instances from due lines, as many as the limits allow: instances that have begun first, then by priority, then the oldest.
-   * Lines have equal shares of the room. Never exceeds a limit, even if several workers admit at the same time.
+   * Admits instances from due lines, as many as the limits allow: instances that have begun first, then by priority, then the
+   * oldest. Lines have equal shares of the room. Never exceeds a limit, even if several workers admit at the same time.
    */
   admit(request: AdmitRequest): Promise<ClaimedInstance[]>;
 
@@ -67,8 +70,8 @@ export interface InstanceStatements {
   openLines(namespaces: readonly string[]): Promise<boolean>;
 
   /**
-   * A page of each of these runs, in one snapshot, of about `PAGE_BYTES` for all of them together: mostly everything. The page of a
-   * run may be empty if those before it are large. An instance that is gone or has another run by now is left out.
+   * A page of each of these runs, in one snapshot, of about `PAGE_BYTES` for all of them together: mostly everything. The page
+   * of a run may be empty if those before it are large. An instance that is gone or has another run by now is left out.
    */
   load(runs: readonly LoadRequest[]): Promise<InstanceHistory[]>;
 
@@ -82,14 +85,14 @@ export interface InstanceStatements {
   commit(commits: readonly InstanceCommit[], sending?: Sending): Promise<InstanceCommitResult[]>;
 
   /**
-   * Claims a parked instance again, if no other worker has claimed it since: its `lock` is still the one that it was parked with. `full`: it needs
-   * a slot, and all are taken.
+   * Claims a parked instance again, if no other worker has claimed it since: its `lock` is still the one that it was parked
+   * with. `full`: it needs a slot, and all are taken.
    */
   reacquire(parked: InstanceLease, lease: Reacquisition): Promise<RenewedInstance | "full" | null>;
 
   /**
-   * Completes an instance that was created in SQL, and gives it back as if it had just been created: in a line, if it has limits.
-   * Changes nothing unless the lease is held. Where instances can't be created in SQL, it is missing.
+   * Completes an instance that was created in SQL, and gives it back as if it had just been created: in a line, if it has
+   * limits. Changes nothing unless the lease is held. Where instances can't be created in SQL, it is missing.
    */
   prepare?(instance: ClaimedInstance, preparation: InstancePreparation): Promise<void>;
 
@@ -97,8 +100,8 @@ export interface InstanceStatements {
   renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]>;
 
   /**
-   * Writes that owners begin instances that they took over, each only for its owner. An owner that is lost earlier isn't counted.
-   * Returns, in the order of the leases, whether it was written.
+   * Writes that owners begin instances that they took over, each only for its owner. An owner that is lost earlier isn't
+   * counted. Returns, in the order of the leases, whether it was written.
    */
   confirm(leases: readonly InstanceLease[]): Promise<boolean[]>;
 
@@ -117,26 +120,27 @@ export interface InstanceStatements {
   unknownNames(scope: QueueScope): Promise<string[]>;
 
   /**
-   * How many unfinished instances each version of these workflows has; null counts all. With a limit, only so many of each workflow
-   * are counted, the oldest first; or, where instances are listed by status, of each status.
+   * How many unfinished instances each version of these workflows has; null counts all. With a limit, only so many of each
+   * workflow are counted, the oldest first; or, where instances are listed by status, of each status.
    */
   unfinishedVersions(scope: QueueScope, limit: number | null): Promise<VersionCount[]>;
 
   /**
-   * Stores events and makes their instances due. Pending events are counted only if the instance has been sent that many in its life;
-   * several processes that send at the same moment may exceed the limit by a few. The results are in the order of the events, and so are
-   * their sequences.
+   * Stores events and makes their instances due. Pending events are counted only if the instance has been sent that many in its
+   * life; several processes that send at the same moment may exceed the limit by a few. The results are in the order of the
+   * events, and so are their sequences.
    */
   sendEvents(events: readonly EventInsert[]): Promise<EventInsertResult[]>;
 
   /**
-   * Makes these runs wait for the ends of instances. The write that ends an instance sends an event to each of its waiters, in the
-   * same transaction, and makes them due. Sent again, a wait is there once. The results are in the order of the requests.
+   * Makes these runs wait for the ends of instances. The write that ends an instance sends an event to each of its waiters, in
+   * the same transaction, and makes them due. Sent again, a wait is there once. The results are in the order of the requests.
    */
   awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]>;
 
   /**
-   * An instance without an owner is no longer due; an owner learns of the pause with its next commit. Only if it isn't finished.
+   * An instance without an owner is no longer due; an owner learns of the pause with its next commit. Only if it isn't
+   * finished.
    * `by` names who paused it; of two pauses the first counts.
    */
   pause(instance: InstanceTarget, by?: string | null): Promise<InstanceChange>;
@@ -154,8 +158,8 @@ export interface InstanceStatements {
   rollBack(instance: InstanceTarget, hook?: (run: number) => HookInsert): Promise<InstanceChange>;
 
   /**
-   * Only if its deadline is over, and it isn't finished or rolling back. It is due at once, to be rolled back and to end with the
-   * error; an instance that has done nothing ends at once. Its owner loses it.
+   * Only if its deadline is over, and it isn't finished or rolling back. It is due at once, to be rolled back and to end with
+   * the error; an instance that has done nothing ends at once. Its owner loses it.
    */
   timeOut(run: TimedOutRun): Promise<InstanceChange>;
 
@@ -163,8 +167,8 @@ export interface InstanceStatements {
   deadlines(scope: QueueScope, limit: number): Promise<Deadline[]>;
 
   /**
-   * Begins the next run, due at once, if the status of the present one is among those wanted. Its owner loses it. With `kept`, only
-   * if `kept` names the present run: the next begins with copies of these entries, and with the events that they received.
+   * Begins the next run, due at once, if the status of the present one is among those wanted. Its owner loses it. With `kept`,
+   * only if `kept` names the present run: the next begins with copies of these entries, and with the events that they received.
    */
   restart(instance: InstanceTarget, request?: RestartRequest): Promise<InstanceChange>;
 
@@ -196,8 +200,8 @@ export interface InstanceStatements {
   findByIdPrefix(scope: InstanceScope, prefix: string, limit: number): Promise<string[]>;
 
   /**
-   * Counts by workflow and status, of these workflows or of all. A count of zero may be left out, and a status may have several counts,
-   * to be added. Counting a status may stop at `most`; null counts all.
+   * Counts by workflow and status, of these workflows or of all. A count of zero may be left out, and a status may have several
+   * counts, to be added. Counting a status may stop at `most`; null counts all.
    */
   counts(namespace: string, names: readonly string[] | null, most: number | null): Promise<InstanceCount[]>;
 

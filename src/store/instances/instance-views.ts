@@ -44,7 +44,10 @@ export interface InstanceRecord extends InstanceName, InstanceRun {
   /** When this run was begun. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
-  /** When it is due, or the time in its rank if it is new and has a priority or a limit; the end of its lease while it is running; null when it is paused or finished. */
+  /**
+   * When it is due, or the time in its rank if it is new and has a priority or a limit; the end of its lease while it is
+   * running; null when it is paused or finished.
+   */
   readonly availableAt: number | null;
 }
 

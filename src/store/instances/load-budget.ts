@@ -4,9 +4,9 @@ const LARGE_BYTES = 1024 * 1024;
 const MOST_HELD_BYTES = 64 * LARGE_BYTES;
 
 /**
- * How much of what was loaded a process holds in memory. Many large runs may wake at once: each of them waits with its next page
- * until those before it are loaded, and enough of what they hold is given back. A large run that is alone is loaded whatever its
- * size. A load that waits here holds nothing that earlier loads need, so none waits for ever.
+ * How much of what was loaded a process holds in memory. Many large runs may wake at once: each of them waits with its next
+ * page until those before it are loaded, and enough of what they hold is given back. A large run that is alone is loaded
+ * whatever its size. A load that waits here holds nothing that earlier loads need, so none waits for ever.
  */
 export class LoadBudget {
   #held = 0;

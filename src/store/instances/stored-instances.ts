@@ -44,7 +44,9 @@ export class StoredInstances {
   /** In the order of asking, or an event could overtake another of the same sender. */
   readonly #events: GroupCommit<EventInsert, EventInsertResult>;
   readonly #waits: GroupCommit<WaitRequest, WaitResult>;
-  /** Those with receipts or tokens, which may wait for another process that is writing the same. No other event waits with them. */
+  /**
+   * Those with receipts or tokens, which may wait for another process that is writing the same. No other event waits with them.
+   */
   readonly #eventsOnce: GroupCommit<EventInsert, EventInsertResult>;
 
   constructor(engine: Engine, { flushes }: Pick<Meter, "flushes">) {
@@ -155,8 +157,8 @@ export class StoredInstances {
 
   /**
    * The events that were sent to a run after a given one, page by page; null if the run is gone. Each page is a snapshot of its
-   * own. What is loaded is held until the caller releases it, also if this rejects. No page waits for other loads, because a run
-   * that waits for its events may hold what those wait for.
+   * own. What is loaded is held until the caller releases it, also if this rejects. No page waits for other loads, because a
+   * run that waits for its events may hold what those wait for.
    */
   async loadEvents(request: EventsRequest, held: HeldLoad): Promise<LoadedEvents | null> {
     let loaded = await this.#eventLoads.add(request);

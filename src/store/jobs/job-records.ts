@@ -1,8 +1,8 @@
 import type { HookInsert } from "../hooks/hook-records.ts";
 
 /**
- * A job is found by its row beside hooks, which has this name: a claimable row like any other. Whoever claims that runs the job for a
- * turn. No hook of a user can have this name.
+ * A job is found by its row beside hooks, which has this name: a claimable row like any other. Whoever claims that runs the job
+ * for a turn. No hook of a user can have this name.
  */
 export const JOB = "$job";
 

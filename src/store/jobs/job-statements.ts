@@ -30,7 +30,9 @@ export interface JobStatements {
     toWrite: (changed: readonly string[]) => JobWrite,
   ): Promise<JobWriteResult>;
 
-  /** Without an owner it ends at once; else it is due at once for the owner. Changes nothing that has ended. Returns the job. */
+  /**
+   * Without an owner it ends at once; else it is due at once for the owner. Changes nothing that has ended. Returns the job.
+   */
   cancel(job: JobReference): Promise<JobRecord | null>;
 
   get(job: JobReference): Promise<JobRecord | null>;

@@ -1,11 +1,11 @@
 import type { QueueScope } from "../queue/claim-request.ts";
 
 /**
- * A line: the instances that wait for a slot of their key, or, if they have a rate and no slots, for a start. Its row says when it is
- * due. A worker then admits as many instances as the limits allow.
+ * A line: the instances that wait for a slot of their key, or, if they have a rate and no slots, for a start. Its row says when
+ * it is due. A worker then admits as many instances as the limits allow.
  *
- * While a line is blocked (all slots are taken, or the rate is used up), an instance that joins doesn't make it due. The commit that
- * frees a slot does, or the time at which the rate allows the next start.
+ * While a line is blocked (all slots are taken, or the rate is used up), an instance that joins doesn't make it due. The commit
+ * that frees a slot does, or the time at which the rate allows the next start.
  */
 export interface Line {
   readonly kind: LineKind;

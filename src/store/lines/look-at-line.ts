@@ -5,8 +5,8 @@ export const LINE_DEPTH = 1000;
 /** How often an admission reads a line, each time without another rate that is used up. */
 export const MOST_PASSES = 10;
 /**
- * The delay when a due member stays in line, though no limit holds it up. It has a version that this process lacks, and another process
- * may have. Or another transaction has locked it, which makes the line due; this is for the case that it fails.
+ * The delay when a due member stays in line, though no limit holds it up. It has a version that this process lacks, and another
+ * process may have. Or another transaction has locked it, which makes the line due; this is for the case that it fails.
  */
 export const LEFT_DELAY_MS = 1000;
 

@@ -5,11 +5,13 @@ import type { DatabaseIdentity } from "./connection/database-identity.ts";
 import { OTHER_DATABASE, readTransactionId } from "./sql/foreign-inserts.ts";
 
 /**
- * The application's transaction, with what every statement for it needs: the identity of our database, and the id of the transaction
- * that it must be part of. Outside of that transaction, by itself or in the next one on the connection, it writes nothing.
+ * The application's transaction, with what every statement for it needs: the identity of our database, and the id of the
+ * transaction that it must be part of. Outside of that transaction, by itself or in the next one on the connection, it writes
+ * nothing.
  *
- * The first statement tells the id. Where the library doesn't know that a transaction is open, a statement asks for the id before.
- * It is sent as soon as a call begins: a call that isn't awaited may write later, when the connection has begun another transaction.
+ * The first statement tells the id. Where the library doesn't know that a transaction is open, a statement asks for the id
+ * before. It is sent as soon as a call begins: a call that isn't awaited may write later, when the connection has begun another
+ * transaction.
  */
 export function foreignSession(transaction: AsyncTransaction, identity: DatabaseIdentity): AsyncTransaction {
   /** The transaction that something was written in. */

@@ -60,7 +60,9 @@ export class PostgresJobStatements extends PostgresStatements implements JobStat
     return toWriteResult((await this.run(writeJob, values, on)).rows[0]);
   }
 
-  /** A trigger may take the key of a dead letter meanwhile, and two of them may have one key: then they are changed one by one. */
+  /**
+   * A trigger may take the key of a dead letter meanwhile, and two of them may have one key: then they are changed one by one.
+   */
   async changeHooks(
     lease: Lease,
     action: HookAction,

@@ -9,7 +9,9 @@ import type { SchemaPrefix, Statement } from "./sql/statement.ts";
 import { nextWakeWithBeat } from "./sql/workers.ts";
 import { workerColumns } from "./worker-statements.ts";
 
-/** Milliseconds until the earliest row of these lanes is due. The heartbeat and the names of due rows are part of the statement. */
+/**
+ * Milliseconds until the earliest row of these lanes is due. The heartbeat and the names of due rows are part of the statement.
+ */
 export async function askNextWake(
   table: QueueTable,
   lanes: readonly QueueLane[],

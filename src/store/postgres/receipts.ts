@@ -25,7 +25,9 @@ interface OnceEach<Item, Result> {
 
 /** Receipts, which are the first that a transaction writes. */
 export class PostgresReceipts extends PostgresStatements {
-  /** A transaction that writes receipts may be sent again, also if the reply to its commit was lost: they say what has happened. */
+  /**
+   * A transaction that writes receipts may be sent again, also if the reply to its commit was lost: they say what has happened.
+   */
   async transaction<Result>(body: (client: PostgresClient) => Promise<Result>): Promise<Result> {
     try {
       return await inTransactionOf(this.connection, body);
@@ -51,7 +53,9 @@ export class PostgresReceipts extends PostgresStatements {
     return unique.filter((item) => written.has(keyOf(item)));
   }
 
-  /** Does what has a receipt in one transaction with that, and all else as usual. Gives the results in the order of the items. */
+  /**
+   * Does what has a receipt in one transaction with that, and all else as usual. Gives the results in the order of the items.
+   */
   async each<Item extends MaybeReceipted, Result>(
     items: readonly Item[],
     { perform, isDone, repeat }: OnceEach<Item, Result>,

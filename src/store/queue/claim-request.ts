@@ -14,8 +14,8 @@ export interface ClaimRequest {
   /** Whether the claim may take over rows whose lease has expired. */
   readonly takeOver: boolean;
   /**
-   * How many rows to take over at most, of those that have lost only one owner. Rows that have lost more are taken over one at a
-   * time, and only if there is no other row to take over, because they may be what kills their owners. Default: one.
+   * How many rows to take over at most, of those that have lost only one owner. Rows that have lost more are taken over one at
+   * a time, and only if there is no other row to take over, because they may be what kills their owners. Default: one.
    */
   readonly mostLost?: number;
   readonly lock: string;

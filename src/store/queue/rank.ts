@@ -6,9 +6,10 @@ export const LOWEST_PRIORITY = -100;
 export const HIGHEST_PRIORITY = 100;
 
 /**
- * A new row with a priority has a lane of its own, where `available_at` gives its order: this much earlier than now for each step of
- * priority. The step is longer than any time difference that occurs, so a higher priority always comes first, equal priorities come in
- * the order of time, and the index that serves claims serves priorities too. All these times are in the past, so every such row is due.
+ * A new row with a priority has a lane of its own, where `available_at` gives its order: this much earlier than now for each
+ * step of priority. The step is longer than any time difference that occurs, so a higher priority always comes first, equal
+ * priorities come in the order of time, and the index that serves claims serves priorities too. All these times are in the
+ * past, so every such row is due.
  */
 export const PRIORITY_STEP_MS = 10_000_000_000_000;
 

@@ -9,8 +9,8 @@ export interface DueName {
 }
 
 /**
- * Asks which names of hooks and workflows have due rows. Rows that no worker claims are the oldest of their lanes sooner or later, so
- * only the beginning of each lane is read, however long the queue is.
+ * Asks which names of hooks and workflows have due rows. Rows that no worker claims are the oldest of their lanes sooner or
+ * later, so only the beginning of each lane is read, however long the queue is.
  */
 export interface UnclaimedQuestion {
   readonly namespaces: readonly string[];

@@ -37,8 +37,8 @@ export interface Reservation<Kind extends WorkKind = WorkKind> {
   /** The row is committed: run it. */
   start(claimed: ClaimedWork[Kind]): void;
   /**
-   * The row was not written. With `giveBack`, that isn't known: it is called until there is no doubt, and gives the row back if it is
-   * there. It gives whether it was.
+   * The row was not written. With `giveBack`, that isn't known: it is called until there is no doubt, and gives the row back if
+   * it is there. It gives whether it was.
    */
   cancel(giveBack?: () => Promise<boolean>): void;
 }

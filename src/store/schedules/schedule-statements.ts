@@ -5,7 +5,9 @@ export interface ScheduleStatements {
   /** All schedules of these namespaces, in the order of their names. */
   list(namespaces: readonly string[]): Promise<KnownSchedules>;
 
-  /** Adds the schedules that are missing. If a schedule of the same name but other times is paused, the new one is paused too. */
+  /**
+   * Adds the schedules that are missing. If a schedule of the same name but other times is paused, the new one is paused too.
+   */
   insert(schedules: readonly ScheduleTiming[]): Promise<void>;
 
   /** Notes that a process has these in its code. */

@@ -17,7 +17,10 @@ export function foreignSession(transaction: SyncTransaction, ask: Ask): SyncTran
   };
 }
 
-/** SQLite names a file by its full path, without links. Databases in memory have no name: those were migrated at different times. */
+/**
+ * SQLite names a file by its full path, without links. Databases in memory have no name: those were migrated at different
+ * times.
+ */
 function haveOneInCommon(ours: Ask, theirs: Ask): boolean {
   const own = filesOf(ours)[0] ?? "";
   if (own !== "") return filesOf(theirs).includes(own);

@@ -133,7 +133,9 @@ export class SqliteHookStatements implements HookStatements {
     return this.#access.write(() => this.settleNow(settlements, { resent: sending?.resent ?? true }));
   }
 
-  /** Inside a transaction that is already open. A hook that was settled before is `lost`, unless this settlement is sent again. */
+  /**
+   * Inside a transaction that is already open. A hook that was settled before is `lost`, unless this settlement is sent again.
+   */
   settleNow(settlements: readonly HookSettlement[], { resent }: Sending): SettleResult[] {
     const now = this.#access.now();
     const deleted = this.#deleteCompleted(settlements);

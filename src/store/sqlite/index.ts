@@ -77,8 +77,8 @@ function cannotOpen(path: string, error: unknown): StoreError {
 }
 
 /**
- * Processes that start together all switch a new file to its write-ahead log, and can deadlock over it. SQLite's busy timeout doesn't
- * cover that, so the switch is retried. This can only happen when a file is new.
+ * Processes that start together all switch a new file to its write-ahead log, and can deadlock over it. SQLite's busy timeout
+ * doesn't cover that, so the switch is retried. This can only happen when a file is new.
  */
 function useWriteAheadLog(handle: DatabaseSync): void {
   const giveUpAt = performance.now() + OPEN_PATIENCE_MS;

@@ -21,8 +21,8 @@ interface DueRequest {
 }
 
 /**
- * The due rows of these lanes, lane by lane, up to the limit. Of the rows to take over, up to `mostLost` that have lost only one owner;
- * if there are none, one that has lost more.
+ * The due rows of these lanes, lane by lane, up to the limit. Of the rows to take over, up to `mostLost` that have lost only
+ * one owner; if there are none, one that has lost more.
  */
 export function findDue(driver: SqliteDriver, { due, lostOnce }: DueStatements, request: DueRequest): Row[] {
   const { lanes, limit, mostLost = 1 } = request;
@@ -56,7 +56,9 @@ export interface WakeStatements {
   readonly unclaimed: string;
 }
 
-/** Milliseconds until the earliest row of these lanes is due. Writes the heartbeat of the worker that asks, too, if it is given. */
+/**
+ * Milliseconds until the earliest row of these lanes is due. Writes the heartbeat of the worker that asks, too, if it is given.
+ */
 export async function findNextWake(
   access: SqliteAccess,
   statements: WakeStatements,

@@ -13,17 +13,18 @@ export const MIGRATIONS_TABLE = `create table if not exists perdure_migration (
 `;
 
 /**
- * The tables of Perdure in SQLite, on Node and in a Durable Object, in the order: hooks, instances and their dependents, limits,
- * schedules, subjects, requests, jobs, workers.
+ * The tables of Perdure in SQLite, on Node and in a Durable Object, in the order: hooks, instances and their dependents,
+ * limits, schedules, subjects, requests, jobs, workers.
  *
- * A table with large values has row numbers (no `without rowid`). Without row numbers, a table is one b-tree in the order of its
- * primary key, and SQLite reads a whole row, with all its overflow pages, to compare its key with another. With row numbers, it
- * compares keys in indexes that hold nothing else. Small columns come before large ones, because SQLite reads a row from its
- * beginning. Times are milliseconds since 1970.
+ * A table with large values has row numbers (no `without rowid`). Without row numbers, a table is one b-tree in the order of
+ * its primary key, and SQLite reads a whole row, with all its overflow pages, to compare its key with another. With row
+ * numbers, it compares keys in indexes that hold nothing else. Small columns come before large ones, because SQLite reads a row
+ * from its beginning. Times are milliseconds since 1970.
  */
 const TABLES: readonly string[] = [
-  // A hook, with the four queue columns of a claimable row (class, available_at, lock, recoveries). `available_at` alone decides what
-  // is due: it is the due time of a pending hook, the end of the lease of a claimed one, and null once the hook is finished. The
+  // A hook, with the four queue columns of a claimable row (class, available_at, lock, recoveries). `available_at` alone
+  // decides what is due: it is the due time of a pending hook, the end of the lease of a claimed one, and null once the hook is
+  // finished. The
   // `next_` columns hold a trigger that arrived while the hook of its key was running. `latest_at` is how long debounced triggers may
   // postpone the hook at most, see `keyedTimes`. `confirmed` tells whether the owner has written that the attempt begins, and
   // `in_doubt` that an earlier owner was lost that may have begun, and whose loss isn't counted yet. `line_key` and `rate_key`
@@ -74,9 +75,10 @@ where line_key is not null and available_at is not null and class >= ${WorkClass
   // Completed hooks whose retention is over.
   "create index perdure_hook_completed on perdure_hook (namespace, purge_at, id) where available_at is null and error is null",
 
-  // An instance of a workflow, a claimable row like a hook. Its status follows from the queue columns until it has an outcome: the
-  // first condition that holds decides. `version` is that of the workflow, 0 without. A row of the leased class without a lock was given back after a recovery, and waits to be
-  // taken over. The columns from `success_retention` to `labels` are the traits that only some instances have.
+  // An instance of a workflow, a claimable row like a hook. Its status follows from the queue columns until it has an outcome:
+  // the first condition that holds decides. `version` is that of the workflow, 0 without. A row of the leased class without a
+  // lock was given back after a recovery, and waits to be taken over. The columns from `success_retention` to `labels` are the
+  // traits that only some instances have.
   // `timeout` is how long a run may take, and `deadline` when the present one must have ended.
   // `waiters` are the runs that wait for its end, see `StoredWaiter`: null for most, and once it is finished.
   `create table perdure_instance (
@@ -132,8 +134,8 @@ where line_key is not null and available_at is not null and class >= ${WorkClass
   "create unique index perdure_instance_id on perdure_instance (namespace, name, id)",
   // The queue: claims, expired leases, and when the next instance is due. It has no paused or finished instances.
   "create index perdure_instance_due on perdure_instance (namespace, class, available_at, ref) where available_at is not null",
-  // Lists and counts read these two alone. An owner's instance is in neither, so one that is born claimed and runs to its end enters one
-  // of them once. Those that owners hold are in perdure_instance_due, and no more than there are slots.
+  // Lists and counts read these two alone. An owner's instance is in neither, so one that is born claimed and runs to its end
+  // enters one of them once. Those that owners hold are in perdure_instance_due, and no more than there are slots.
   `create index perdure_instance_waiting on perdure_instance (namespace, name, status, ref, created_at)
 where outcome is null and (class <> ${WorkClass.leased} or lock is null)`,
   `create index perdure_instance_finished on perdure_instance (namespace, name, outcome, ref, created_at, finished_at)
@@ -150,8 +152,8 @@ where slot_key is not null and class >= ${WorkClass.leased}`,
   `create index perdure_instance_starts on perdure_instance (rate_key, class, available_at, ref)
 where rate_key is not null and slot_key is null and class >= ${WorkClass.lineContinuing}`,
 
-  // The journal of each run, read in the order of positions. It has no other index: every step of every workflow writes here. `began` is
-  // a step's index in the start order, where the order of first entries doesn't tell.
+  // The journal of each run, read in the order of positions. It has no other index: every step of every workflow writes here.
+  // `began` is a step's index in the start order, where the order of first entries doesn't tell.
   `create table perdure_journal (
   ref text not null,
   run integer not null,
@@ -251,8 +253,8 @@ where rate_key is not null and slot_key is null and class >= ${WorkClass.lineCon
   primary key (namespace, workflow, name, cron, timezone)
 ) strict, without rowid`,
 
-  // A subject. `available_at` alone decides what can be claimed: it is the due time while the subject has no owner, the end of the
-  // lease while it has one, and null when it rests or is retired. The revision alone fences.
+  // A subject. `available_at` alone decides what can be claimed: it is the due time while the subject has no owner, the end of
+  // the lease while it has one, and null when it rests or is retired. The revision alone fences.
   `create table perdure_subject (
   profile text not null,
   dispatcher_id text not null,
@@ -330,7 +332,10 @@ where available_at is not null and group_key is not null`,
   "create index perdure_worker_seen on perdure_worker (seen_at)",
 ];
 
-/** Released migrations are never edited: databases have applied them as they are. A change of the schema is a new migration at the end. */
+/**
+ * Released migrations are never edited: databases have applied them as they are. A change of the schema is a new migration at
+ * the end.
+ */
 export const schemaMigrations: readonly Migration[] = [
   { owner: "perdure", number: 1, name: "tables", breaking: true, sql: `${TABLES.join(";\n")};\n` },
 ];

@@ -9,8 +9,8 @@ type Listener = (namespaces: readonly string[] | null) => void;
 
 /**
  * Other processes that use the same file announce their writes by writing: the operating system tells us that the write-ahead
- * log changed, and SQLite whether another connection wrote. The log changes before the commit is there for others to see, and the
- * disk may take its time in between, so we look again for a while.
+ * log changed, and SQLite whether another connection wrote. The log changes before the commit is there for others to see, and
+ * the disk may take its time in between, so we look again for a while.
  */
 export class FileWakeups implements Wakeups {
   readonly #directory: string;
@@ -82,7 +82,9 @@ export class FileWakeups implements Wakeups {
     this.#nextLookMs *= 2;
   }
 
-  /** Goes on for a while whatever it finds: the log may have been written for a commit that isn't there yet, after one that is. */
+  /**
+   * Goes on for a while whatever it finds: the log may have been written for a commit that isn't there yet, after one that is.
+   */
   #look(): void {
     this.#timer = undefined;
     if (this.#nextLookMs <= LONGEST_LOOK_MS) this.#scheduleLook();

@@ -47,7 +47,9 @@ export interface SubjectRecord extends SubjectVersion {
   readonly updatedAt: number;
 }
 
-/** A discovered subject. Fields that weren't given are null: a new subject gets defaults for them, a known one keeps its own. */
+/**
+ * A discovered subject. Fields that weren't given are null: a new subject gets defaults for them, a known one keeps its own.
+ */
 export interface SubjectSync {
   readonly subjectKey: string;
   /** An empty text takes a subject out of its group. */

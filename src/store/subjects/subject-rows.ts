@@ -30,8 +30,8 @@ export function toSubjectRecord(row: Row): SubjectRecord {
 }
 
 /**
- * The result of a change that didn't find its row as expected. A change that was applied before, and whose reply was lost, has left its
- * id in the row: its sender gets the revision that the change made, not a later one.
+ * The result of a change that didn't find its row as expected. A change that was applied before, and whose reply was lost, has
+ * left its id in the row: its sender gets the revision that the change made, not a later one.
  */
 export function toRefusal(change: SubjectChange, row: Row | undefined, resent: boolean): SubjectChangeResult {
   if (row === undefined) return { result: "missing" };

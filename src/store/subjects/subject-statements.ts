@@ -15,7 +15,10 @@ import type {
 
 /** The statements for subjects. Every change of a row increments its revision, except a renewal. */
 export interface SubjectStatements {
-  /** Two statements: creates what is missing, and refreshes known subjects that aren't leased or running. Harmless when sent again. */
+  /**
+   * Two statements: creates what is missing, and refreshes known subjects that aren't leased or running. Harmless when sent
+   * again.
+   */
   sync(batch: SyncBatch): Promise<SyncCounts>;
 
   /** Retires all but these and those with a lease that lasts. Gives the number. Harmless when sent again. */

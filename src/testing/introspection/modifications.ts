@@ -165,8 +165,9 @@ export interface WorkflowInstanceModifier {
    */
   mockStepResult(step: StepTarget, result: unknown): Promise<void>;
   /**
-   * So many attempts at the step (default: all, whatever else is mocked) fail with this error. Its function isn't called by them. Failures and timeouts
-   * that are asked for one after the other follow each other, and what is mocked or written comes after them.
+   * So many attempts at the step (default: all, whatever else is mocked) fail with this error. Its function isn't called by
+   * them. Failures and timeouts that are asked for one after the other follow each other, and what is mocked or written comes
+   * after them.
    */
   mockStepError(step: StepTarget, error: Error, times?: number): Promise<void>;
   /** So many attempts at the step (default: all) time out at once; see `mockStepError`. */

@@ -38,7 +38,10 @@ export interface ReplayReport {
   readonly unreached: readonly string[];
   /** New steps in front of stored ones, which the code calls as well. They would run once, which is harmless. */
   readonly inserted: readonly string[];
-  /** New steps in front of stored ones that the code doesn't call. They may do again what is done: a step was renamed or replaced. */
+  /**
+   * New steps in front of stored ones that the code doesn't call. They may do again what is done: a step was renamed or
+   * replaced.
+   */
   readonly repeated: readonly string[];
 }
 

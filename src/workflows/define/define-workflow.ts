@@ -60,13 +60,16 @@ interface WorkflowOptions<Params, Output> extends TerminalHooks<Output> {
   /** How long finished instances are kept, unless `create` gives another time. Default: forever. */
   readonly retention?: RetentionOptions;
   /**
-   * How long a run may take, from `create` or `restart` on, unless `create` gives another time. When it is over, the instance is
-   * rolled back and ends as errored, with the code `workflow.timeout`. Default: forever.
+   * How long a run may take, from `create` or `restart` on, unless `create` gives another time. When it is over, the instance
+   * is rolled back and ends as errored, with the code `workflow.timeout`. Default: forever.
    */
   readonly timeout?: Duration;
   /** What to do with an instance whose history the code doesn't match. Default: "warn". */
   readonly onDivergence?: OnDivergence;
-  /** Whether an instance fails if its function ends without waiting for all of its steps. Otherwise that is logged. Default: false. */
+  /**
+   * Whether an instance fails if its function ends without waiting for all of its steps. Otherwise that is logged. Default:
+   * false.
+   */
   readonly strict?: boolean;
   /** `"params"` shows `"[REDACTED]"` to people in place of the params of new instances. Default: none. */
   readonly sensitive?: WorkflowSensitivity;

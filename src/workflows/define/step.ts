@@ -49,9 +49,9 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   ): Promise<Result>;
 
   /**
-   * Runs the function in a transaction that is committed together with the step: what it writes is written exactly once, whatever
-   * fails. The function is called again if the database couldn't serialize the transaction, which isn't another attempt. Not
-   * allowed inside another transaction, and no step may be called in it.
+   * Runs the function in a transaction that is committed together with the step: what it writes is written exactly once,
+   * whatever fails. The function is called again if the database couldn't serialize the transaction, which isn't another
+   * attempt. Not allowed inside another transaction, and no step may be called in it.
    *
    * @example
    * await step.transaction("book", (tx) => tx.sql`insert into bookings (id, seat) values (${id}, ${seat})`);
@@ -69,8 +69,8 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   ): Promise<Result>;
 
   /**
-   * Triggers a hook, once, however often the workflow is replayed: it is written together with the step. Takes the hook as it was
-   * defined, also one of another fragment in the same database, or its name.
+   * Triggers a hook, once, however often the workflow is replayed: it is written together with the step. Takes the hook as it
+   * was defined, also one of another fragment in the same database, or its name.
    *
    * @example
    * await step.trigger(sendMail, { to: order.mail });
@@ -84,8 +84,8 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   trigger(hook: string, payload?: unknown, options?: TriggerOptions): Promise<TriggeredHook>;
 
   /**
-   * Sends an event to an instance, once, however often the workflow is replayed: it is written together with the step. Throws if
-   * the instance doesn't exist, or has ended.
+   * Sends an event to an instance, once, however often the workflow is replayed: it is written together with the step. Throws
+   * if the instance doesn't exist, or has ended.
    *
    * @example
    * await step.sendEvent({ workflow: shipping, id: order.id }, { type: "paid", payload: { by: "card" } });
@@ -122,8 +122,9 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   ): Promise<ReceivedEvent<Payload>>;
 
   /**
-   * Begins to wait for a caller outside of the application, and returns a token for it: its holder can end this wait, once, with a
-   * payload, and do nothing else. No process stores the token. Needs `tokens: { secret }`. The timeout is that of `waitForEvent`.
+   * Begins to wait for a caller outside of the application, and returns a token for it: its holder can end this wait, once,
+   * with a payload, and do nothing else. No process stores the token. Needs `tokens: { secret }`. The timeout is that of
+   * `waitForEvent`.
    *
    * @example
    * const token = await step.createToken<{ approved: boolean }>("approval", { timeout: "3 days" });
@@ -136,8 +137,8 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   ): Promise<StepToken<Payload>>;
 
   /**
-   * Waits for the end of an instance and returns its output, as `child.result()` does. The wait is stored, and needs no process and
-   * no slot. Not allowed inside another step.
+   * Waits for the end of an instance and returns its output, as `child.result()` does. The wait is stored, and needs no process
+   * and no slot. Not allowed inside another step.
    *
    * @example
    * const child = await step.create(receipt, { params: { charge } });
@@ -146,8 +147,8 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   result<Output>(child: WorkflowInstance<Output>, options?: ResultOptions): Promise<Output>;
 
   /**
-   * Creates an instance of another workflow, once, without waiting for its end. With `onParentEnd: "terminate"` it ends with this
-   * instance.
+   * Creates an instance of another workflow, once, without waiting for its end. With `onParentEnd: "terminate"` it ends with
+   * this instance.
    */
   create<Workflow extends AnyWorkflow>(
     workflow: Workflow | string,
@@ -158,8 +159,8 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
 /** Options of every wait. */
 export interface WaitOptions {
   /**
-   * Abandons the wait when it is aborted: the wait throws the signal's reason, and takes no event any more. That is stored, so a
-   * replay abandons it at the same place.
+   * Abandons the wait when it is aborted: the wait throws the signal's reason, and takes no event any more. That is stored, so
+   * a replay abandons it at the same place.
    */
   readonly signal?: AbortSignal;
 }

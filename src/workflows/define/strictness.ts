@@ -1,9 +1,9 @@
 import { InvalidInputError } from "../../errors.ts";
 
 /**
- * What to do if the code calls a new step where the history of an instance has others, which the code hasn't called: a step was renamed,
- * removed, moved or inserted while the instance was unfinished. `warn` logs it, and the new step runs. `stop` holds the instance,
- * without using up attempts, until a process has code that matches its history.
+ * What to do if the code calls a new step where the history of an instance has others, which the code hasn't called: a step was
+ * renamed, removed, moved or inserted while the instance was unfinished. `warn` logs it, and the new step runs. `stop` holds
+ * the instance, without using up attempts, until a process has code that matches its history.
  */
 export type OnDivergence = "warn" | "stop";
 

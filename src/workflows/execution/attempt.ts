@@ -23,7 +23,9 @@ export interface AttemptOwner {
   transact(attempt: Attempt): void;
 }
 
-/** One attempt at a step's body. It ends with its result, its error, its timeout, or by being dropped, whichever comes first. */
+/**
+ * One attempt at a step's body. It ends with its result, its error, its timeout, or by being dropped, whichever comes first.
+ */
 export class Attempt {
   readonly call: BodyCall;
   readonly owner: AttemptOwner;
@@ -164,8 +166,8 @@ export class Attempt {
 }
 
 /**
- * The context of a body. Some of its properties are created when they are first read. They are own properties, so `{ ...ctx }` has
- * them all. Own getters would do the same, but cost more than a microsecond for each attempt.
+ * The context of a body. Some of its properties are created when they are first read. They are own properties, so `{ ...ctx }`
+ * has them all. Own getters would do the same, but cost more than a microsecond for each attempt.
  */
 function createContext(attempt: Attempt): WorkflowStepContext {
   const { name, count, attempt: number } = attempt.call;

@@ -43,9 +43,9 @@ export class Bodies {
   }
 
   /**
-   * Numbers the attempts that are about to begin. `interruptions` is how many owners were lost since the last entry: these attempts
-   * began under each of them. Where the journal must say that an attempt began, that is written first: gives those entries, or null
-   * where nothing is left to do. Steps that have no attempt left don't begin any more.
+   * Numbers the attempts that are about to begin. `interruptions` is how many owners were lost since the last entry: these
+   * attempts began under each of them. Where the journal must say that an attempt began, that is written first: gives those
+   * entries, or null where nothing is left to do. Steps that have no attempt left don't begin any more.
    */
   prepare(interruptions: number): Preparation | null {
     let preparation: Preparation | null = null;

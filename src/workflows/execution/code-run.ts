@@ -18,8 +18,8 @@ import { describeStep, pathOf } from "./steps/step-path.ts";
 import { runOutside } from "./steps/step-scope.ts";
 
 /**
- * The user's function in one execution: the steps that it calls, with their records, and its result. If it fails after steps that
- * have a rollback, its result is that of the rollback.
+ * The user's function in one execution: the steps that it calls, with their records, and its result. If it fails after steps
+ * that have a rollback, its result is that of the rollback.
  */
 export class CodeRun implements CallingRun {
   readonly #instance: ClaimedInstance;
@@ -39,8 +39,8 @@ export class CodeRun implements CallingRun {
   #rollback: Rollback | null = null;
   #refused = false;
   /**
-   * New steps inside others, with the stored steps that were expected instead. Branches of a body may call steps in another order than
-   * before, so it is decided when they are about to begin.
+   * New steps inside others, with the stored steps that were expected instead. Branches of a body may call steps in another
+   * order than before, so it is decided when they are about to begin.
    */
   #doubtful: Map<StepCall, StepRecord> | undefined;
   /** Whether the operator was warned that the code has changed. */
@@ -83,8 +83,8 @@ export class CodeRun implements CallingRun {
   }
 
   /**
-   * The run begins with this function. Gives the entry to write first, if any: where a rollback was asked for from outside, it collides
-   * with whatever a former owner still writes.
+   * The run begins with this function. Gives the entry to write first, if any: where a rollback was asked for from outside, it
+   * collides with whatever a former owner still writes.
    */
   begin(main: () => unknown): NewEntry | null {
     this.#main = main;
@@ -220,7 +220,10 @@ export class CodeRun implements CallingRun {
     for (const call of calls) this.#undoable.began(call);
   }
 
-  /** What becomes of the instance when the result is written, and the entries to write with it. A failed run is rolled back first. */
+  /**
+   * What becomes of the instance when the result is written, and the entries to write with it. A failed run is rolled back
+   * first.
+   */
   finalOutcome(result: RunResult): { readonly outcome: InstanceOutcome; readonly entries: readonly NewEntry[] } {
     if (this.#rollback !== null) {
       return { outcome: this.#rollback.outcome(result), entries: this.#rollback.lastEntries };

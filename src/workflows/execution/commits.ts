@@ -238,8 +238,9 @@ export class Commits {
   }
 
   /**
-   * Work that was done isn't done again because the database is away, or refuses for a while: the commit is sent until the database
-   * takes it, or the instance isn't ours any more. The token and the position make that harmless, also after the lease.
+   * Work that was done isn't done again because the database is away, or refuses for a while: the commit is sent until the
+   * database takes it, or the instance isn't ours any more. The token and the position make that harmless, also after the
+   * lease.
    */
   async #sendAgain(commit: InstanceCommit, error: unknown): Promise<InstanceCommitResult> {
     const { clock } = this.#host;
@@ -275,8 +276,9 @@ export class Commits {
   }
 
   /**
-   * Writes, one by one, those entries of a refused commit that can be stored. A step whose value can't be stored has failed for good,
-   * and entries that followed from its ending in the same commit are left out. Throws if not even the failure can be stored.
+   * Writes, one by one, those entries of a refused commit that can be stored. A step whose value can't be stored has failed for
+   * good, and entries that followed from its ending in the same commit are left out. Throws if not even the failure can be
+   * stored.
    */
   async #writeEach(entries: readonly NewEntry[]): Promise<RefusedPart | "superseded"> {
     let refused: RefusedPart = "outcome";
@@ -309,7 +311,9 @@ export function isSubstantial({ kind }: NewEntry): boolean {
   return kind !== "progress";
 }
 
-/** Entries that say how a body ended. They don't follow from other endings of the same commit: bodies begin only after commits. */
+/**
+ * Entries that say how a body ended. They don't follow from other endings of the same commit: bodies begin only after commits.
+ */
 const ENDINGS: readonly NewEntry["kind"][] = ["completed", "failed", "rolledBack", "rollbackFailed"];
 
 export function refusal(what: string, { message }: ValueRefusedError): InvalidInputError {

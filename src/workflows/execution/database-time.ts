@@ -2,8 +2,9 @@ import type { Clock } from "../../clock.ts";
 
 /**
  * The database's time, as far as its answers and a clock that never jumps tell. An answer says what time it was at some moment
- * between the question and the answer, so what is known lies between two bounds: `now` is never ahead of the database, so that what
- * has come due here has come due there; `latest` is never behind it, so that what is counted from there isn't over too early.
+ * between the question and the answer, so what is known lies between two bounds: `now` is never ahead of the database, so that
+ * what has come due here has come due there; `latest` is never behind it, so that what is counted from there isn't over too
+ * early.
  */
 export class DatabaseTime {
   readonly #clock: Clock;

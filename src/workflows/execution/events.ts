@@ -10,8 +10,8 @@ export interface EventMatch {
 }
 
 /**
- * The events of a run, as far as its owner knows them. The database counts events and resumes in `wakes`: a number that we haven't
- * seen says that something came in.
+ * The events of a run, as far as its owner knows them. The database counts events and resumes in `wakes`: a number that we
+ * haven't seen says that something came in.
  */
 export class Events {
   /** Created with the first event: most runs have none. */

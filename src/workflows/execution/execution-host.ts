@@ -73,8 +73,8 @@ export interface ExecutionHost {
 }
 
 /**
- * How an execution ended: its run is over, or waits without an owner; or it has another owner, and whatever this one still did would
- * be refused.
+ * How an execution ended: its run is over, or waits without an owner; or it has another owner, and whatever this one still did
+ * would be refused.
  */
 export type ExecutionEnd =
   | { readonly kind: "completed"; readonly output: string }

@@ -22,10 +22,10 @@ const NO_CALLS: readonly BodyCall[] = [];
 /**
  * Runs one instance, from its stored state on.
  *
- * The user's function runs once from its beginning. Steps whose endings are in the journal get them in the order of the journal;
- * between any two, everything that the code does in answer comes first, so races come out as they did. Then steps run for real.
- * When one ends, the code goes on at once; its next action (another step, a wait, its end) decides what is written, in one
- * commit. No body begins before everything that led to it is committed. `Turns` sees to that order.
+ * The user's function runs once from its beginning. Steps whose endings are in the journal get them in the order of the
+ * journal; between any two, everything that the code does in answer comes first, so races come out as they did. Then steps run
+ * for real. When one ends, the code goes on at once; its next action (another step, a wait, its end) decides what is written,
+ * in one commit. No body begins before everything that led to it is committed. `Turns` sees to that order.
  *
  * Waiting never throws: a sleep, a wait or a retry leaves its promise pending. When nothing but waits is left, the execution
  * holds them if they are short, or parks: it lets go of the instance until the earliest deadline.
@@ -58,8 +58,8 @@ export class Execution extends Turns {
   }
 
   /**
-   * Runs until the instance is finished or parked, or has another owner. `onLastCommit` is called when only the last commit is left.
-   * Rejects if the store failed; nothing is lost then, and the next owner resumes the instance.
+   * Runs until the instance is finished or parked, or has another owner. `onLastCommit` is called when only the last commit is
+   * left. Rejects if the store failed; nothing is lost then, and the next owner resumes the instance.
    */
   async run(main: () => unknown, onLastCommit: () => void): Promise<ExecutionEnd> {
     const { instance, hold } = this;
@@ -111,8 +111,8 @@ export class Execution extends Turns {
   };
 
   /**
-   * The function has ended without these steps: they are not carried out, or their results are lost. Some have failed, as the history
-   * says, without anybody being told.
+   * The function has ended without these steps: they are not carried out, or their results are lost. Some have failed, as the
+   * history says, without anybody being told.
    */
   #reportUnawaited(): readonly BodyCall[] {
     const { unfinished } = this.steps;
@@ -251,15 +251,18 @@ export class Execution extends Turns {
   }
 
   /**
-   * Gives the instance back after the store failed, so that nothing is counted: for a while, because it would meet the same error
-   * again. Entries that were never sent go with it, and deadlines, if the database takes them.
+   * Gives the instance back after the store failed, so that nothing is counted: for a while, because it would meet the same
+   * error again. Entries that were never sent go with it, and deadlines, if the database takes them.
    */
   giveBack(delayMs: number): Promise<void> {
     const dueAt = this.time.now() + delayMs;
     return this.#letGo((substantial) => this.#setAside(substantial, { dueAt }));
   }
 
-  /** Lets go of the instance for so long, because the codec could not read or write a value. Steps that can't be written run again. */
+  /**
+   * Lets go of the instance for so long, because the codec could not read or write a value. Steps that can't be written run
+   * again.
+   */
   async postpone(delayMs: number, error?: string): Promise<void> {
     const dueAt = this.time.after(delayMs);
     const held = error === undefined ? {} : { error };
@@ -321,8 +324,8 @@ export class Execution extends Turns {
   }
 
   /**
-   * The database doesn't take a commit. Its entries are kept, with the lease, until it does; but not the slot in the worker, which
-   * others may need. When the commit is written at last, the instance is given back, to go on where there is a slot.
+   * The database doesn't take a commit. Its entries are kept, with the lease, until it does; but not the slot in the worker,
+   * which others may need. When the commit is written at last, the instance is given back, to go on where there is a slot.
    */
   delayed(error: unknown, milliseconds: number): void {
     const { instance, host } = this;
@@ -339,8 +342,8 @@ export class Execution extends Turns {
   }
 
   /**
-   * A value can never be stored. If it is the result of the run, the run fails with that. Otherwise its step has failed, and the code,
-   * which was told something else, begins anew.
+   * A value can never be stored. If it is the result of the run, the run fails with that. Otherwise its step has failed, and
+   * the code, which was told something else, begins anew.
    */
   refused(part: RefusedPart, error: ValueRefusedError): void {
     if (this.end !== undefined) return;

@@ -14,8 +14,8 @@ export interface TimedNews extends InstanceNews {
 }
 
 /**
- * An owner's hold on its instance: the lease with its token, and whether anything may begin under it. A pause, a shutdown or a lease
- * that may have run out each keep new work from beginning.
+ * An owner's hold on its instance: the lease with its token, and whether anything may begin under it. A pause, a shutdown or a
+ * lease that may have run out each keep new work from beginning.
  */
 export class Hold {
   lease: InstanceLease;
@@ -37,7 +37,10 @@ export class Hold {
     return this.#paused;
   }
 
-  /** How often this process has paused or resumed the instance. An answer to an earlier question doesn't know about later changes. */
+  /**
+   * How often this process has paused or resumed the instance. An answer to an earlier question doesn't know about later
+   * changes.
+   */
   get pauseChanges(): number {
     return this.#pauseChanges;
   }
@@ -62,7 +65,10 @@ export class Hold {
     this.#paused = paused;
   }
 
-  /** Whether the instance is paused, according to an answer to a question that was asked at `pauseChanges`, and to later changes. */
+  /**
+   * Whether the instance is paused, according to an answer to a question that was asked at `pauseChanges`, and to later
+   * changes.
+   */
   correctPause(paused: boolean, pauseChanges: number): boolean {
     return pauseChanges === this.#pauseChanges ? paused : this.#paused;
   }

@@ -17,9 +17,9 @@ interface Emitted {
 }
 
 /**
- * The progress that bodies emit while they run. It is written like everything else of the execution, in order, with the next commit;
- * values that are emitted while a commit is under way go together into the next. Progress doesn't count as something done: lost
- * owners are counted on across it.
+ * The progress that bodies emit while they run. It is written like everything else of the execution, in order, with the next
+ * commit; values that are emitted while a commit is under way go together into the next. Progress doesn't count as something
+ * done: lost owners are counted on across it.
  */
 export class Progress {
   readonly #run: InstanceRun;
@@ -40,7 +40,9 @@ export class Progress {
     return this.#waiting.length;
   }
 
-  /** Gives the entry to write, and a promise that resolves when it is stored. A value that can't be stored is thrown at once. */
+  /**
+   * Gives the entry to write, and a promise that resolves when it is stored. A value that can't be stored is thrown at once.
+   */
   emit(call: BodyCall, value: unknown): { readonly entry: NewEntry; readonly stored: Promise<void> } {
     call.progressed = true;
     if (++call.emits > MOST_EMITS) {
@@ -64,7 +66,9 @@ export class Progress {
     this.#forget(call);
   }
 
-  /** A step that has emitted something ended for good. When that is written, its progress is dropped, unless it is to be kept. */
+  /**
+   * A step that has emitted something ended for good. When that is written, its progress is dropped, unless it is to be kept.
+   */
   ended(call: BodyCall, entry: NewEntry): void {
     this.#ended.push({ call, entry });
   }
@@ -113,8 +117,8 @@ export class Progress {
 }
 
 /**
- * How long the progress of a step is kept after its end. Followers in other processes look every two seconds at the latest, and read
- * it page by page: this leaves them time for that.
+ * How long the progress of a step is kept after its end. Followers in other processes look every two seconds at the latest, and
+ * read it page by page: this leaves them time for that.
  */
 const KEEP_MS = 30_000;
 /** If more steps than this emit something within that time, the oldest are dropped first. */

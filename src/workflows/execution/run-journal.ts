@@ -59,14 +59,16 @@ export class RunJournal {
     return null;
   }
 
-  /** Steps that have run before, but that this code hasn't called. Steps inside a finished step aren't expected to be called. */
+  /**
+   * Steps that have run before, but that this code hasn't called. Steps inside a finished step aren't expected to be called.
+   */
   unreached(): StepRecord[] {
     return [...this.#records.values()].filter((record) => !record.reached && this.#isExpected(record));
   }
 
   /**
-   * The first step inside of `parent` that began no later than this place in start order, and that the code hasn't called. A replay
-   * calls steps in start order, so a new step in this place means that the code has changed.
+   * The first step inside of `parent` that began no later than this place in start order, and that the code hasn't called. A
+   * replay calls steps in start order, so a new step in this place means that the code has changed.
    */
   expectedBy(place: number, parent: string | null): StepRecord | null {
     this.#expected ??= this.#inStartOrder();

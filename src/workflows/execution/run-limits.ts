@@ -10,9 +10,9 @@ const LAST_OF_ONE_BYTE = 0x7f;
 /**
  * The limits of one run: how many steps it may call, how large its results may be, and how much its journal takes.
  *
- * A run whose journal is full goes on, but its steps fail. Steps that have begun can still be written to their end, and the code may
- * catch the error and end as it likes. The journal stays full, so a replay comes to the same result. The size of progress isn't
- * counted, because progress is dropped, nor is the size of our own entries about sleeps.
+ * A run whose journal is full goes on, but its steps fail. Steps that have begun can still be written to their end, and the
+ * code may catch the error and end as it likes. The journal stays full, so a replay comes to the same result. The size of
+ * progress isn't counted, because progress is dropped, nor is the size of our own entries about sleeps.
  */
 export class RunLimits {
   readonly #limits: WorkflowSettings;
@@ -50,7 +50,9 @@ export class RunLimits {
     return !this.full && this.#bytes + sizeOf(value) <= this.#limits.maxJournalBytes;
   }
 
-  /** The error of a step that the journal has no room for. `cause` is the error of its last attempt, if it can't be tried again. */
+  /**
+   * The error of a step that the journal has no room for. `cause` is the error of its last attempt, if it can't be tried again.
+   */
   refusal(cause?: unknown): NonRetryableError {
     const { maxJournalEntries, maxJournalBytes } = this.#limits;
     const error = new NonRetryableError(

@@ -30,9 +30,10 @@ import { endWithError } from "./steps/step-retry.ts";
 const NO_ALIASES: readonly string[] = [];
 
 /**
- * The turns of a run in the memory of its owner. Each delivers one ending, and the next comes when the code has done everything that
- * it does in answer. When nothing is left to deliver, the new entries are committed; when that is written, bodies begin, or time must
- * pass. Everything that a turn reads and changes is here: the open steps, the code, the commits, and the hold on the instance.
+ * The turns of a run in the memory of its owner. Each delivers one ending, and the next comes when the code has done everything
+ * that it does in answer. When nothing is left to deliver, the new entries are committed; when that is written, bodies begin,
+ * or time must pass. Everything that a turn reads and changes is here: the open steps, the code, the commits, and the hold on
+ * the instance.
  *
  *     turn: deliver one ending ─▶ (the code reacts) ─▶ turn … nothing to deliver ─▶ commit ─▶ begin bodies, or wait, or end
  */
@@ -101,8 +102,8 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
   }
 
   /**
-   * Takes no turn until this has settled and the code has reacted to it: nothing is delivered, committed or begun meanwhile. So what the
-   * code does next comes in the same place in every replay, however long this takes.
+   * Takes no turn until this has settled and the code has reacted to it: nothing is delivered, committed or begun meanwhile. So
+   * what the code does next comes in the same place in every replay, however long this takes.
    */
   async during<Value>(moment: Promise<Value>): Promise<Value> {
     this.#moments++;
@@ -361,7 +362,9 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
     this.#settle?.reject(error);
   }
 
-  /** Tells running bodies why their results don't count any more. Mostly none runs, and no error is created, which is costly. */
+  /**
+   * Tells running bodies why their results don't count any more. Mostly none runs, and no error is created, which is costly.
+   */
   protected stop(code: string, message: string): void {
     this.#timer?.cancel();
     if (this.steps.bodies.running > 0 || this.steps.emitting) this.drop(new AttemptAbortedError(code, message));

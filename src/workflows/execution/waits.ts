@@ -65,8 +65,8 @@ export class Waits {
   }
 
   /**
-   * The first of all waits that have ended by now: a sleep, or a wait for an event with its event or its timeout. Deadlines count
-   * only as far as we have looked for events, because an event that arrived by the deadline comes before it.
+   * The first of all waits that have ended by now: a sleep, or a wait for an event with its event or its timeout. Deadlines
+   * count only as far as we have looked for events, because an event that arrived by the deadline comes before it.
    */
   takeEnded(now: number, events: Events): SleepCall | EventMatch | null {
     const sleep = this.#firstSleep(now);

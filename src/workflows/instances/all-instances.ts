@@ -10,8 +10,9 @@ import type { AllInstanceCounts, CountOptions, InstanceListOptions, InstancePage
 /** The instances of all workflows of an application. */
 export interface AllInstances<Registry extends Workflows = Workflows> {
   /**
-   * Returns an instance by the key or name of its workflow and its id; throws `instance.not_found` if there is none. Operators can
-   * pass the name of a workflow whose code this process lacks; only if no such instance is stored, that is `workflow.not_found`.
+   * Returns an instance by the key or name of its workflow and its id; throws `instance.not_found` if there is none. Operators
+   * can pass the name of a workflow whose code this process lacks; only if no such instance is stored, that is
+   * `workflow.not_found`.
    *
    * @example
    * const order = await app.instances.get("checkout", "order-1");
@@ -21,7 +22,9 @@ export interface AllInstances<Registry extends Workflows = Workflows> {
     id: string,
   ): Promise<WorkflowInstance<WorkflowOutput<Registry[Key]>, WorkflowEvents<Registry[Key]>>>;
   get(workflow: string, id: string): Promise<WorkflowInstance>;
-  /** The number of instances in each status, as `counts` of a workflow; of more than ten workflows, fewer of each are counted. */
+  /**
+   * The number of instances in each status, as `counts` of a workflow; of more than ten workflows, fewer of each are counted.
+   */
   counts(options?: CountOptions): Promise<AllInstanceCounts>;
   /** One page of instances of all workflows. */
   list(options?: InstanceListOptions): Promise<InstancePage>;

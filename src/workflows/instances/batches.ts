@@ -38,8 +38,8 @@ export async function createBatch(
 }
 
 /**
- * Creates the instances independently of each other, and reports the error of each that could not be created. Concurrent creates
- * share one flush.
+ * Creates the instances independently of each other, and reports the error of each that could not be created. Concurrent
+ * creates share one flush.
  */
 export async function createIndependently(
   batch: BatchOptions<unknown>,
@@ -61,7 +61,10 @@ export function checkBatch(batch: readonly CreateOptions<unknown>[], most: numbe
   throw notABatch(most);
 }
 
-/** Reports an error of one item, including one that a step has stored. Rethrows errors of the database, which concern the whole batch. */
+/**
+ * Reports an error of one item, including one that a step has stored. Rethrows errors of the database, which concern the whole
+ * batch.
+ */
 function toBatchError(error: unknown, index: number, id: unknown): BatchError {
   const code: unknown = Reflect.get(Object(error), "code");
   if (!(error instanceof Error) || typeof code !== "string" || error instanceof StoreError) throw error;
@@ -69,7 +72,10 @@ function toBatchError(error: unknown, index: number, id: unknown): BatchError {
   return { index, ...(typeof id === "string" ? { id } : {}), code, message: messageOf(error) };
 }
 
-/** Checks the batch and lists the options of each instance. A field that is undefined counts as absent, as in Cloudflare's types. */
+/**
+ * Checks the batch and lists the options of each instance. A field that is undefined counts as absent, as in Cloudflare's
+ * types.
+ */
 export function checkBatchOptions(batch: BatchOptions<unknown>, most: number): readonly CreateOptions<unknown>[] {
   const { instances, count, ...options } = Object(batch) as Partial<Record<"instances" | "count", unknown>>;
   if (instances === undefined && count === undefined) throw notABatch(most);
@@ -121,8 +127,8 @@ interface DeletionTarget {
 }
 
 /**
- * Deletes instances one by one; with `only`, just those that are still in the run it returns. The answer has one entry per item of
- * the batch, and an id that occurs twice is deleted once.
+ * Deletes instances one by one; with `only`, just those that are still in the run it returns. The answer has one entry per item
+ * of the batch, and an id that occurs twice is deleted once.
  */
 export async function deleteBatch(
   runtime: WorkflowRuntime,

@@ -16,8 +16,8 @@ import { prepareEvent, splitAddressed } from "./prepare-event.ts";
 /** A workflow in a unit of work. Its calls are written at the end, and a call that can't be written ends the unit of work. */
 export interface UnitBinding<Params, Events extends EventPayloads> {
   /**
-   * Creates an instance, which starts after the commit. An id that exists rejects the unit of work with `instance.already_exists`,
-   * unless `onConflict` is "return".
+   * Creates an instance, which starts after the commit. An id that exists rejects the unit of work with
+   * `instance.already_exists`, unless `onConflict` is "return".
    */
   create(...rest: CreateArguments<Params>): CreatedWithin;
   /** Sends an event to an instance, which may be created in the same unit of work. */

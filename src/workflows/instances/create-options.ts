@@ -22,7 +22,9 @@ export interface CreateOptions<Params> {
   readonly priority?: number;
   /** How long the finished instance is kept. Default: as its workflow says. */
   readonly retention?: RetentionOptions;
-  /** How long a run of it may take, before it ends as errored with the code `workflow.timeout`. Default: as its workflow says. */
+  /**
+   * How long a run of it may take, before it ends as errored with the code `workflow.timeout`. Default: as its workflow says.
+   */
   readonly timeout?: Duration;
   /** Labels by which it can be found: at most 16. */
   readonly labels?: Labels;
@@ -44,8 +46,8 @@ export type CreateArguments<Params> = undefined extends Params
 /** Options of `step.create`, besides those of every `create`. */
 export interface ChildOptions {
   /**
-   * What becomes of the child when the parent instance ends, however it ends: `terminate` terminates it, with rollback if it has one.
-   * A restart of the parent isn't an end. Default: `leave`.
+   * What becomes of the child when the parent instance ends, however it ends: `terminate` terminates it, with rollback if it
+   * has one. A restart of the parent isn't an end. Default: `leave`.
    */
   readonly onParentEnd?: "leave" | "terminate";
 }

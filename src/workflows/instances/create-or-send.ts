@@ -9,15 +9,15 @@ import { InstanceHandle } from "./instance-handle.ts";
 import { prepareEvent } from "./prepare-event.ts";
 
 /**
- * For a caller that may not see every instance: the run to act on, or null if there is no instance with the id. Throws if the caller
- * may not see the one that has it.
+ * For a caller that may not see every instance: the run to act on, or null if there is no instance with the id. Throws if the
+ * caller may not see the one that has it.
  */
 export type FindOwn = () => Promise<InstanceRun | null>;
 
 /**
- * The event goes to the instance that has the id, or else the instance is created with it: each is one statement, and both have the
- * same event id. `receiptOf` returns receipts with the same key and the outcome as their note, so a repeated call returns the first
- * outcome.
+ * The event goes to the instance that has the id, or else the instance is created with it: each is one statement, and both have
+ * the same event id. `receiptOf` returns receipts with the same key and the outcome as their note, so a repeated call returns
+ * the first outcome.
  */
 export async function createOrSend(
   runtime: WorkflowRuntime,

@@ -15,12 +15,18 @@ import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { InstanceState, InstanceSummary } from "./instance.ts";
 import { findUnreadableParams } from "./unreadable.ts";
 
-/** An instance that its owner holds in memory during a wait is `waiting`, and so is one that waits for code that matches its history. */
+/**
+ * An instance that its owner holds in memory during a wait is `waiting`, and so is one that waits for code that matches its
+ * history.
+ */
 export function toState(record: InstanceRecord, runtime: WorkflowRuntime): InstanceState {
   return { ...toValues(record, runtime), ...toParams(record, runtime), ...toPlainState(record, runtime) };
 }
 
-/** The first owner of an instance that was created in SQL marks its params; until then the workflow says whether they are sensitive. */
+/**
+ * The first owner of an instance that was created in SQL marks its params; until then the workflow says whether they are
+ * sensitive.
+ */
 function toParams({ name, params }: InstanceRecord, { workflows }: WorkflowRuntime) {
   if (isSensitive(params) || workflows.find(name)?.sensitive) return { params: REDACTED };
   return shownOrUnreadable(() => ({ params: decodeValue(params) }));

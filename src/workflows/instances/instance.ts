@@ -59,11 +59,16 @@ export interface InstanceState<Output = unknown> {
   readonly rollback?: RollbackOutcome;
   /** The output of a complete instance. */
   readonly output?: Output;
-  /** Why it is held, while the code doesn't match its history (`onDivergence: "stop"`). Lists and counts have a status for that. */
+  /**
+   * Why it is held, while the code doesn't match its history (`onDivergence: "stop"`). Lists and counts have a status for that.
+   */
   readonly diverged?: ErrorDescription;
   /** What it was created with; `"[REDACTED]"` if the workflow's params are sensitive. Lists leave them out. */
   readonly params?: unknown;
-  /** Why a stored value can't be read: the params, or one that the instance needs and so waits for code, or a codec, that can read it. */
+  /**
+   * Why a stored value can't be read: the params, or one that the instance needs and so waits for code, or a codec, that can
+   * read it.
+   */
   readonly unreadable?: Unreadable;
   /** The version of the workflow that runs it; absent without. */
   readonly version?: number;
@@ -146,8 +151,8 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   sendEvent<Type extends BareEventType<Events>>(event: SentEvent<Type, Events[Type]>): Promise<void>;
   sendEvent<Type extends keyof Events & string>(event: LoadedEvent<Type, Events[Type]>): Promise<void>;
   /**
-   * Pauses: running steps end, and no others begin. Does nothing if it is already paused. `by` is who pauses it, for `explain()`;
-   * over HTTP, the caller's name counts if the policy names it.
+   * Pauses: running steps end, and no others begin. Does nothing if it is already paused. `by` is who pauses it, for
+   * `explain()`; over HTTP, the caller's name counts if the policy names it.
    */
   pause(options?: { readonly by?: string }): Promise<void>;
   /** Resumes. Timers continue while it is paused: those that have come due fire now. Does nothing if it isn't paused. */
@@ -159,7 +164,8 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   terminate(options?: { readonly rollback?: boolean }): Promise<void>;
   /**
    * Begins a new run with the same params, from any status. Earlier runs stay in the history; events that were not received are
-   * dropped. With `from`, steps that began before that step and have ended keep their results. It keeps its version, too, unless
+   * dropped. With `from`, steps that began before that step and have ended keep their results. It keeps its version, too,
+   * unless
    * `version` is `"newest"`.
    */
   restart(options?: RestartRunOptions): Promise<void>;

@@ -86,8 +86,8 @@ export function keptBefore(
 }
 
 /**
- * The entries of these steps, for the next run. Steps that aren't kept leave gaps in start order, so each kept one says its place:
- * the code calls the others again in between. Refuses steps that were rolled back: their effects are undone.
+ * The entries of these steps, for the next run. Steps that aren't kept leave gaps in start order, so each kept one says its
+ * place: the code calls the others again in between. Refuses steps that were rolled back: their effects are undone.
  */
 export function keepEntriesOf(steps: readonly StepEntries[]): Pick<KeptEntries, "positions" | "places"> {
   const entries = steps.flatMap((step) => step.entries);

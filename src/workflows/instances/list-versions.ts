@@ -31,7 +31,10 @@ export interface MissingVersion extends Omit<VersionSummary, "registered"> {
   readonly workflow: string;
 }
 
-/** Versions that unfinished instances of registered workflows are on, and that this process lacks. Reads the oldest instances only. */
+/**
+ * Versions that unfinished instances of registered workflows are on, and that this process lacks. Reads the oldest instances
+ * only.
+ */
 export async function findMissingVersions({ namespace, workflows, store }: WorkflowRuntime): Promise<MissingVersion[]> {
   if (workflows.names.length === 0) return [];
   const scope = { namespace, names: workflows.names };

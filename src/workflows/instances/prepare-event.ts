@@ -37,7 +37,10 @@ export function splitAddressed<Event extends { readonly to: string }>(addressed:
   return [to, event];
 }
 
-/** Checks an event, and gives what to store. A promise only if its schema is asynchronous. Warns if a replay would send it again. */
+/**
+ * Checks an event, and gives what to store. A promise only if its schema is asynchronous. Warns if a replay would send it
+ * again.
+ */
 export function prepareEvent(
   runtime: WorkflowRuntime,
   workflow: RegisteredWorkflow,

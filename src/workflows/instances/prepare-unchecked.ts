@@ -6,8 +6,8 @@ import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { prepareInstance } from "./create.ts";
 
 /**
- * Whether an instance was created in SQL and hasn't begun. The database knows neither the workflow's schema nor its limits nor its
- * retention, so the first owner applies them; and the instance gets the newest version that the owner has.
+ * Whether an instance was created in SQL and hasn't begun. The database knows neither the workflow's schema nor its limits nor
+ * its retention, so the first owner applies them; and the instance gets the newest version that the owner has.
  */
 export function isUnprepared({ params, rollingBack }: ClaimedInstance): boolean {
   return isUnchecked(params) && rollingBack === null;

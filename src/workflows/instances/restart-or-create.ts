@@ -18,8 +18,8 @@ import { InstanceHandle } from "./instance-handle.ts";
 const FIELDS = ["id", "params", "when", "priority", "retention", "timeout", "labels", "locationHint"];
 
 /**
- * Concurrent calls yield one restart or one instance: the database decides, on the row as it is at that moment. `receiptOf` returns
- * receipts with the same key and the outcome as their note, so a repeated call returns the first outcome.
+ * Concurrent calls yield one restart or one instance: the database decides, on the row as it is at that moment. `receiptOf`
+ * returns receipts with the same key and the outcome as their note, so a repeated call returns the first outcome.
  */
 export async function restartOrCreate(
   runtime: WorkflowRuntime,

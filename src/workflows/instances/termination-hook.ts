@@ -3,8 +3,8 @@ import { endingHookName } from "../define/terminal-hooks.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 
 /**
- * Whether a workflow has a hook for terminated runs. A process that lacks the workflow's code asks the workers, which say what they
- * run: only a worker can run the hook.
+ * Whether a workflow has a hook for terminated runs. A process that lacks the workflow's code asks the workers, which say what
+ * they run: only a worker can run the hook.
  */
 export async function findsTerminationHook(
   { store, namespace }: WorkflowRuntime,

@@ -44,9 +44,9 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
    */
   restartOrCreate(...rest: RestartArguments<Params>): Promise<RestartedInstance<Output, Events>>;
   /**
-   * Sends an event to an instance, and creates the instance first if there is none with this id, in one transaction: no instance
-   * is left without its event. Concurrent calls create one instance, and all of their events arrive. Throws `instance.finished`
-   * if the instance has ended.
+   * Sends an event to an instance, and creates the instance first if there is none with this id, in one transaction: no
+   * instance is left without its event. Concurrent calls create one instance, and all of their events arrive. Throws
+   * `instance.finished` if the instance has ended.
    *
    * @example
    * await app.workflows.cart.createOrSend({ id: user, params: { user }, event: { type: "added", payload: { item } } });
@@ -55,8 +55,8 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
     options: CreateOrSendOptions<Params, Type, Events[Type]>,
   ): Promise<CreatedOrSent<Output, Events>>;
   /**
-   * Sends an event to every unfinished instance that has all of these labels and exists when the call begins. With an `id`, each
-   * run receives the event once, however often this is called. Returns how many have received it.
+   * Sends an event to every unfinished instance that has all of these labels and exists when the call begins. With an `id`,
+   * each run receives the event once, however often this is called. Returns how many have received it.
    *
    * @example
    * const { sent } = await app.workflows.import.sendEventToAll({ labels: { customer: "acme" }, type: "stop" });
@@ -69,8 +69,8 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
   /** One page of instances. */
   list(options?: InstanceListOptions): Promise<InstancePage>;
   /**
-   * The number of instances in each status. A status is counted up to 10,000 instances, so that it takes milliseconds however many
-   * there are: `atLeast` names the figures that stopped there. With `exact`, all are counted.
+   * The number of instances in each status. A status is counted up to 10,000 instances, so that it takes milliseconds however
+   * many there are: `atLeast` names the figures that stopped there. With `exact`, all are counted.
    *
    * @example
    * const { complete, atLeast } = await app.workflows.checkout.counts();
@@ -78,8 +78,8 @@ export interface WorkflowBinding<Params, Output, Events extends EventPayloads> {
    */
   counts(options?: CountOptions): Promise<InstanceCounts>;
   /**
-   * The versions of the workflow, the newest first: those that this process has, and others that unfinished instances are on. It
-   * counts exactly, and reads every unfinished instance.
+   * The versions of the workflow, the newest first: those that this process has, and others that unfinished instances are on.
+   * It counts exactly, and reads every unfinished instance.
    */
   versions(): Promise<VersionSummary[]>;
 }
@@ -122,15 +122,17 @@ export interface InstanceFilterOptions {
   readonly version?: number | null;
   /** Only instances that a step of this instance has created. */
   readonly parent?: InstanceParent;
-  /** Only instances whose present run has come to a step with this name: it is in one of the last 1000 entries of the journal. */
+  /**
+   * Only instances whose present run has come to a step with this name: it is in one of the last 1000 entries of the journal.
+   */
   readonly step?: string;
   /** Only errored and diverged instances with this text in the name, message or code of their error, in upper or lower case. */
   readonly error?: string;
 }
 
 /**
- * Status, labels, times and `idPrefix` are looked up in indexes. For the other conditions, instances are compared one after another,
- * at most 10,000 for each page: then a page ends early, and its cursor continues the search.
+ * Status, labels, times and `idPrefix` are looked up in indexes. For the other conditions, instances are compared one after
+ * another, at most 10,000 for each page: then a page ends early, and its cursor continues the search.
  */
 export interface InstanceListOptions extends InstanceFilterOptions {
   /** Sorted by creation time. Default: `newest`. */

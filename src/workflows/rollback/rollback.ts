@@ -20,8 +20,8 @@ interface RollbackSituation {
 
 /**
  * A run that is rolled back. First the code runs to where it had come, which only registers the rollbacks of its steps: stored
- * endings are delivered, and nothing else ends or begins. Then the steps are taken back one by one, the last to have begun first.
- * One that fails for good ends the rollback.
+ * endings are delivered, and nothing else ends or begins. Then the steps are taken back one by one, the last to have begun
+ * first. One that fails for good ends the rollback.
  */
 export class Rollback {
   /** Whether the code has ended: it calls no further steps. */
@@ -73,8 +73,9 @@ export class Rollback {
   }
 
   /**
-   * Takes the steps back: gives the call of each rollback, which must have succeeded before the next is asked for. Values that a
-   * handler is given must be readable before it is called: throws UnreadableValueError otherwise, which isn't the handler's failure.
+   * Takes the steps back: gives the call of each rollback, which must have succeeded before the next is asked for. Values that
+   * a handler is given must be readable before it is called: throws UnreadableValueError otherwise, which isn't the handler's
+   * failure.
    */
   *undo(): Generator<RollbackCall, void> {
     this.#undoing = true;

@@ -5,8 +5,8 @@ import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { readTarget, type TokenTarget, tokenEventType } from "./step-token.ts";
 
 /**
- * Ends the wait of a token with a payload. Of several calls, one does; all calls with the same receipt count as one. Whether the wait is
- * still open is for the database to say, by its own time, in the transaction that stores the payload.
+ * Ends the wait of a token with a payload. Of several calls, one does; all calls with the same receipt count as one. Whether
+ * the wait is still open is for the database to say, by its own time, in the transaction that stores the payload.
  */
 export async function completeToken(
   runtime: WorkflowRuntime,

@@ -15,8 +15,9 @@ interface Keys {
 }
 
 /**
- * Makes tokens from texts and reads them again. A token is the text, encrypted and authenticated with a secret. The same text always
- * gives the same token, so that a replay has the token that was given out, and none is stored: the nonce is a MAC of the text.
+ * Makes tokens from texts and reads them again. A token is the text, encrypted and authenticated with a secret. The same text
+ * always gives the same token, so that a replay has the token that was given out, and none is stored: the nonce is a MAC of the
+ * text.
  */
 export class TokenKeys {
   readonly #namespace: Bytes;

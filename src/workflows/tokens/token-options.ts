@@ -4,8 +4,8 @@ import { checkOptions } from "../../options.ts";
 /** Tokens for callers outside of the application, see `step.createToken`. */
 export interface TokenOptions {
   /**
-   * At least 32 characters, the same in every process and kept outside of the database. Tokens are made from it, so that none is
-   * stored. With several, the first makes tokens and all are accepted.
+   * At least 32 characters, the same in every process and kept outside of the database. Tokens are made from it, so that none
+   * is stored. With several, the first makes tokens and all are accepted.
    */
   readonly secret: string | readonly string[];
   /** Where the HTTP handler is, as the holders of tokens see it: `https://example.org/perdure`. */

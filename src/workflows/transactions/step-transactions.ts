@@ -26,13 +26,13 @@ export interface TransactionOwner {
 }
 
 /**
- * The transactions of a run's steps, one at a time. From its beginning to its end, a transaction has the next commit of the run: what
- * other steps have to write waits for it, or goes with it. So its place in the journal is known, and no commit of this run waits for
- * a database that the transaction keeps, as SQLite's.
+ * The transactions of a run's steps, one at a time. From its beginning to its end, a transaction has the next commit of the
+ * run: what other steps have to write waits for it, or goes with it. So its place in the journal is known, and no commit of
+ * this run waits for a database that the transaction keeps, as SQLite's.
  *
- * When a body has ended, its transaction waits for a turn in which nothing is left to deliver (`seal`). It then writes the entries of
- * the turn and its own as its last statement, and commits. Until that is known, nothing else is delivered: a replay delivers in the
- * order of the journal.
+ * When a body has ended, its transaction waits for a turn in which nothing is left to deliver (`seal`). It then writes the
+ * entries of the turn and its own as its last statement, and commits. Until that is known, nothing else is delivered: a replay
+ * delivers in the order of the journal.
  *
  *     waiting ─▶ running ─▶ ended ─(seal)─▶ committing ─▶ delivered
  */
@@ -95,7 +95,10 @@ export class StepTransactions implements Sealing {
     });
   }
 
-  /** Until it is sealed: a Durable Object keeps the turns of its executions waiting for the transaction, which waits for this one. */
+  /**
+   * Until it is sealed: a Durable Object keeps the turns of its executions waiting for the transaction, which waits for this
+   * one.
+   */
   #takeTurns(ended: EndedBody): void {
     ended.defer(() => {
       if (this.#ended !== ended || this.#owner.over) return;

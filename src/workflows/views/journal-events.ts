@@ -19,8 +19,8 @@ const WAIT_ENDS: Partial<Record<HistoryEntry["kind"], "wait_timed_out" | "wait_a
 };
 
 /**
- * Turns a run's journal into events, entry by entry from its beginning. Most steps and attempts have no entry for their start, so
- * their start event comes with their first entry. Keeps only the steps that haven't ended.
+ * Turns a run's journal into events, entry by entry from its beginning. Most steps and attempts have no entry for their start,
+ * so their start event comes with their first entry. Keeps only the steps that haven't ended.
  */
 export class JournalEvents {
   /** Steps that have begun, by path, with the last attempt that has an event. */

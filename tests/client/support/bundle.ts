@@ -10,7 +10,9 @@ const refuseNode: Plugin = {
   },
 };
 
-/** One script of a program that uses the client: what it needs of Node, it doesn't get. As `iife` it is the global `program`. */
+/**
+ * One script of a program that uses the client: what it needs of Node, it doesn't get. As `iife` it is the global `program`.
+ */
 export async function bundle(contents: string, format: "esm" | "iife"): Promise<string> {
   const stdin = { contents, resolveDir: root };
   const options = { bundle: true, write: false, platform: "browser", globalName: "program" } as const;

@@ -63,7 +63,9 @@ interface Source extends EventTarget {
   onerror: (() => void) | null;
 }
 
-/** Reads a stream as browsers do, to its end and until the browser has come back once; gives what came, and whether it gave up. */
+/**
+ * Reads a stream as browsers do, to its end and until the browser has come back once; gives what came, and whether it gave up.
+ */
 export async function readSource(url: string): Promise<{ types: string[]; closed: boolean }> {
   const { EventSource } = globalThis as unknown as { EventSource: new (url: string) => Source };
   const source = new EventSource(url);

@@ -3,8 +3,8 @@ import type { Program } from "../program.ts";
 import { once } from "./support.ts";
 
 /**
- * Without times and ids, and without what only one engine tells: the configuration of a step there, the run here. The name of a step
- * has its count in it there, and beside it here.
+ * Without times and ids, and without what only one engine tells: the configuration of a step there, the run here. The name of a
+ * step has its count in it there, and beside it here.
  */
 function plain({ type, stepName, count, attempt, error, output, eventType, retryDelayMs }: Told): object {
   const step = count === undefined ? stepName : `${stepName}-${count}`;

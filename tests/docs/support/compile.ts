@@ -7,7 +7,10 @@ import { promisify } from "node:util";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const execute = promisify(execFile);
 
-/** What the compiler says of the TypeScript files in a folder that import the package's entry points: nothing, if it accepts them. */
+/**
+ * What the compiler says of the TypeScript files in a folder that import the package's entry points: nothing, if it accepts
+ * them.
+ */
 export async function compile(directory: string, entries: Readonly<Record<string, string>>): Promise<string> {
   const configuration = {
     extends: join(root, "tsconfig.json"),

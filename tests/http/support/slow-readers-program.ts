@@ -1,4 +1,6 @@
-/** Serves an instance with large results, under a limit of memory that few of them fit into. Prints its port when it is ready. */
+/**
+ * Serves an instance with large results, under a limit of memory that few of them fit into. Prints its port when it is ready.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttpHandler } from "../../../src/http/index.ts";

@@ -79,7 +79,9 @@ describe("each statement of SQLite", () => {
   });
 });
 
-/** The indexes of a comment that the plan doesn't use. A plan without a step only checks for conflicts, which it doesn't tell. */
+/**
+ * The indexes of a comment that the plan doesn't use. A plan without a step only checks for conflicts, which it doesn't tell.
+ */
 function unused(indexes: string, steps: readonly string[]): string[] {
   if (steps.length === 0) return [];
   const named = indexes.includes("none") ? ["SCAN"] : (indexes.match(/perdure_\w+|primary key/g) ?? []);

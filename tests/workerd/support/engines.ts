@@ -36,7 +36,9 @@ export const ENCRYPTED: readonly TestEngine[] = ENGINES.map((engine) => ({
 
 export const ENCRYPTED_SQLITE: TestEngine = ENCRYPTED[0] as TestEngine;
 
-/** An object has one database: it begins where the last one ended, unless that is still in use. Tests have namespaces anyway. */
+/**
+ * An object has one database: it begins where the last one ended, unless that is still in use. Tests have namespaces anyway.
+ */
 async function createEmpty(options: EngineOptions = {}) {
   const state = presentObject();
   const live = inUse.get(state) ?? new Set();

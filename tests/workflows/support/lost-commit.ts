@@ -2,8 +2,8 @@ import type { InstanceCommit, InstanceCommitResult } from "../../../src/store/in
 import type { Store } from "../../../src/store/store.ts";
 
 /**
- * Loses a process after one of its commits: that is written, but never answered, and none of the later ones is written. What the
- * process still does is done to no avail; let its clock stand still.
+ * Loses a process after one of its commits: that is written, but never answered, and none of the later ones is written. What
+ * the process still does is done to no avail; let its clock stand still.
  */
 export class LostCommit {
   readonly #lostAfter: number;

@@ -133,7 +133,8 @@ export class WorkflowProcess<Registry extends Workflows> {
     const stopped = this.dispatcher.stopPolling({ deadlineMs: 0 }).finally(() => {
       progress.over = true;
     });
-    // No time passes, unless it doesn't come to an end: what is sent again, because a test lets its answer be lost, waits for time.
+    // No time passes, unless it doesn't come to an end: what is sent again, because a test lets its answer be lost, waits for
+    // time.
     const patience = performance.now() + 2000;
     while (!progress.over) await this.clock.advanceAndSettle(performance.now() < patience ? 0 : 10);
     await stopped;

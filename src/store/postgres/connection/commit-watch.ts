@@ -15,10 +15,10 @@ interface Watched {
 }
 
 /**
- * Learns when transactions of the application's have committed, so that workers can be told of what these have written. A NOTIFY in
- * such a transaction would tell them, too, but makes all commits of the server wait for each other. One statement asks about all
- * transactions that are watched: at once when a client says that one has ended; otherwise a few milliseconds after the newest was
- * written in, and then less and less often.
+ * Learns when transactions of the application's have committed, so that workers can be told of what these have written. A
+ * NOTIFY in such a transaction would tell them, too, but makes all commits of the server wait for each other. One statement
+ * asks about all transactions that are watched: at once when a client says that one has ended; otherwise a few milliseconds
+ * after the newest was written in, and then less and less often.
  */
 export class CommitWatch {
   readonly #connection: Connection;

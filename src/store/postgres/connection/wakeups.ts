@@ -25,9 +25,9 @@ type Listener = (namespaces: readonly string[] | null) => void;
  * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because transactions with a
  * NOTIFY wait for each other when they commit. They are sent at most every few milliseconds, with a last one for those that
  * came in between. Only the first write in a while carries its own (`carry`), because the process may end before it can send
- * one. A commit that finishes an instance and is alone in its flush also carries its own (`carryEnd`), so that one workflow at a
- * time sends no statement besides its commits. A listener that receives it looks again a moment later. After each connect listeners are told to look everywhere: they
- * may have missed something.
+ * one. A commit that finishes an instance and is alone in its flush also carries its own (`carryEnd`), so that one workflow at
+ * a time sends no statement besides its commits. A listener that receives it looks again a moment later. After each connect
+ * listeners are told to look everywhere: they may have missed something.
  */
 export class PostgresWakeups implements Wakeups {
   readonly #connection: Connection;

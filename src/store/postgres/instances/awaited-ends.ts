@@ -37,9 +37,9 @@ interface EndedInstances<Result> {
 class WaitersChanged extends Error {}
 
 /**
- * The ends of instances that others wait for. Statements that end instances leave those alone: such an end must lock its waiters
- * too, and locks are taken in the order of refs. So it is a transaction of its own: lock the instance and its waiters in order, end
- * the instance with the same statement as any other, and tell the waiters.
+ * The ends of instances that others wait for. Statements that end instances leave those alone: such an end must lock its
+ * waiters too, and locks are taken in the order of refs. So it is a transaction of its own: lock the instance and its waiters
+ * in order, end the instance with the same statement as any other, and tell the waiters.
  */
 export class PostgresAwaitedEnds extends PostgresStatements {
   async register(requests: readonly WaitRequest[]): Promise<WaitResult[]> {

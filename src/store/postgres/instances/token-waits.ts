@@ -15,8 +15,9 @@ export function hasToken(event: EventInsert): event is TokenEvent {
 /** The waits that tokens end. */
 export class PostgresTokenWaits extends PostgresStatements {
   /**
-   * Those of these events whose tokens' waits are over, as a part of the transaction that sends the rest. The instances are locked
-   * first, by a statement of its own: a wait that ended meanwhile isn't in the snapshot of a statement that had to wait for the lock.
+   * Those of these events whose tokens' waits are over, as a part of the transaction that sends the rest. The instances are
+   * locked first, by a statement of its own: a wait that ended meanwhile isn't in the snapshot of a statement that had to wait
+   * for the lock.
    */
   async findEnded(events: readonly EventInsert[], client: PostgresClient): Promise<ReadonlySet<EventInsert>> {
     const sent = events.filter(hasToken);

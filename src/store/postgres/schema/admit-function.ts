@@ -4,9 +4,9 @@ import type { SchemaPrefix } from "../sql/statement.ts";
 import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
 
 /**
- * Admits instances from lines. Each element of the arrays is a workflow with its versions and limits; null is no limit. Lines and
- * rates that another transaction has locked are left out, and so are instances. Instances of other versions stay in line, and the
- * line is looked at again after `left_delay`, by a process that has them if there is one.
+ * Admits instances from lines. Each element of the arrays is a workflow with its versions and limits; null is no limit. Lines
+ * and rates that another transaction has locked are left out, and so are instances. Instances of other versions stay in line,
+ * and the line is looked at again after `left_delay`, by a process that has them if there is one.
  *
  * Indexes: `line_due` finds the lines, `line_pkey` locks them and rates; `instance_slots` and `instance_starts` find the
  * instances of a line and count slots; `start_pkey` counts starts. The rows that were found are changed one by one, through

@@ -4,14 +4,15 @@ import type { SchemaPrefix } from "../sql/statement.ts";
 import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
 
 /**
- * Admits hooks with limits, see `HookLine`. One transaction at a time admits from a namespace: a lock that ends with the transaction,
- * which is this one message. Another that comes meanwhile gets nothing and looks again. The statements after the lock see what was
- * committed before it, so no slot is given away twice. Hooks that another transaction has locked are left out.
+ * Admits hooks with limits, see `HookLine`. One transaction at a time admits from a namespace: a lock that ends with the
+ * transaction, which is this one message. Another that comes meanwhile gets nothing and looks again. The statements after the
+ * lock see what was committed before it, so no slot is given away twice. Hooks that another transaction has locked are left
+ * out.
  *
  * The keys of a namespace begin with its name, so no statement names the namespace: PostgreSQL could read all of its hooks.
  * A bitmap would read all hooks of a key to sort them.
- * Indexes: `hook_line` finds the keys, one after the other, counts slots and gives the hooks of a key in order; `start_pkey` counts
- * starts.
+ * Indexes: `hook_line` finds the keys, one after the other, counts slots and gives the hooks of a key in order; `start_pkey`
+ * counts starts.
  */
 export function admitHooksFunction(schema: SchemaPrefix): string[] {
   return [

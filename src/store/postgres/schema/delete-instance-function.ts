@@ -5,11 +5,11 @@ import { freeSlots } from "../sql/tell-lines.ts";
 import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";
 
 /**
- * Deletes an instance that no other waits for, then its dependents, and frees the slot that it held last. Dependents are deleted by statements of their
- * own, which see what was written while the first one waited for the instance, and are looked for once more later. With a ref,
- * only that run of the instance is deleted. Returns the deleted row.
- * Reads by indexes alone, whatever PostgreSQL believes of the size of a table.
- * Indexes: instance_id, label_pkey, deleted_instance_pkey, line_pkey, and the primary keys of dependents.
+ * Deletes an instance that no other waits for, then its dependents, and frees the slot that it held last. Dependents are
+ * deleted by statements of their own, which see what was written while the first one waited for the instance, and are looked
+ * for once more later. With a ref, only that run of the instance is deleted. Returns the deleted row. Reads by indexes alone,
+ * whatever PostgreSQL believes of the size of a table. Indexes: instance_id, label_pkey, deleted_instance_pkey, line_pkey, and
+ * the primary keys of dependents.
  */
 export function deleteInstanceFunction(schema: SchemaPrefix): string[] {
   const dependents = DEPENDENT_TABLES.map(

@@ -5,9 +5,10 @@ import { QUEUE_STORAGE, reserveSpace } from "./storage.ts";
 /**
  * Hooks and relays. `available_at` alone drives the queue: when the row is due, the end of its lease while it is claimed, null
  * when it is finished. `lock` is the owner's token. `confirmed` says whether the present owner has written that it begins;
- * owners do that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. `in_doubt` says
- * that an earlier owner was lost that may have begun, and whose loss isn't counted yet. The columns `next_…` are a trigger that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a
- * waiting hook with a key; null is not at all (see `keyedTimes`). Relays whose order matters share a
+ * owners do that after a takeover and on the last attempt, where it must be known whether a lost owner had begun. `in_doubt`
+ * says that an earlier owner was lost that may have begun, and whose loss isn't counted yet. The columns `next_…` are a trigger
+ * that arrived for the key while the hook ran. `latest_at` is how far debounced triggers may put off a waiting hook with a key;
+ * null is not at all (see `keyedTimes`). Relays whose order matters share a
  * `relay_group`, and have a `relay_order`. `line_key` and `rate_key` are the keys of its limits, see `HookLine`; most hooks have none.
  *
  * hook_pkey finds hooks by id: it serves renewals, settlements, operators' reads and changes, pages in the order of ids, and
@@ -81,15 +82,16 @@ where line_key is not null and available_at is not null and class >= ${WorkClass
 
 /**
  * Instances of workflows: claimable rows like hooks. `ref` is Perdure's own name for an instance, is never reused, and names it
- * in the other tables. `version` is that of the workflow, 0 without. Finished and paused instances have no `available_at`, so the queue never reads them. `rolling_back` is
- * the outcome that the instance has after its rollback, and `rollback` what became of the rollback. The columns of
+ * in the other tables. `version` is that of the workflow, 0 without. Finished and paused instances have no `available_at`, so
+ * the queue never reads them. `rolling_back` is the outcome that the instance has after its rollback, and `rollback` what
+ * became of the rollback. The columns of
  * `InstanceTraits` are null or 0 for most instances. `timeout` is how long a run may take, and `deadline` when the present one must
  * have ended. `waiters` are the runs that wait for its end, see `StoredWaiter`: null for
  * most, and once it is finished.
  *
  * `status` follows from the other columns: the first condition that holds decides it. An unfinished instance has an error if it is
- * rolled back because of it, or if it is held because its code has diverged from its history; a claim clears the latter. A leased row without a token was released
- * after a recovery and waits to be taken over.
+ * rolled back because of it, or if it is held because its code has diverged from its history; a claim clears the latter. A
+ * leased row without a token was released after a recovery and waits to be taken over.
  *
  * instance_pkey finds instances by ref: it serves commits, renewals, loading and reacquiring.
  */

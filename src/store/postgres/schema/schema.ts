@@ -10,8 +10,9 @@ import { reacquireSlotFunction } from "./reacquire-slot-function.ts";
 import { sqlFunctions } from "./sql-functions/index.ts";
 
 /**
- * Perdure's tables in PostgreSQL, the functions that lock lines, and those that applications call from SQL. A released migration is never edited, because databases
- * have applied it: a later version appends a migration to the list. Comments may be corrected, SQL may not.
+ * Perdure's tables in PostgreSQL, the functions that lock lines, and those that applications call from SQL. A released
+ * migration is never edited, because databases have applied it: a later version appends a migration to the list. Comments may
+ * be corrected, SQL may not.
  *
  * Common to all tables:
  * - Columns are ordered by alignment (eight bytes, four, two, one, then those of variable length), so that no row has padding.

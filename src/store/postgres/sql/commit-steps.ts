@@ -71,8 +71,8 @@ written as (
 }
 
 /**
- * The arrays $2 to $6, and the outputs of those that end as $11. PostgreSQL expects a hundred rows of the JSON array, and a tenth
- * of it for each limit: one row, as with a `batch`.
+ * The arrays $2 to $6, and the outputs of those that end as $11. PostgreSQL expects a hundred rows of the JSON array, and a
+ * tenth of it for each limit: one row, as with a `batch`.
  */
 function items(output: "" | "output"): string {
   const [array, column] = output === "" ? ["", ""] : [", $11::json[]", ", output"];

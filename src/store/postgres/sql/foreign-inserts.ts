@@ -4,13 +4,13 @@ import { createdInstances } from "./instance-inserts.ts";
 import { isNamedBy, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**
- * Statements that run in a transaction of the application's, on its connection and with its library. They only insert, so that they
- * wait for no other transaction, except for one that is creating the same id. Libraries differ in how they pass values, so every
- * parameter is a text, and the result is one text column, `result`.
+ * Statements that run in a transaction of the application's, on its connection and with its library. They only insert, so that
+ * they wait for no other transaction, except for one that is creating the same id. Libraries differ in how they pass values, so
+ * every parameter is a text, and the result is one text column, `result`.
  *
- * The last two parameters are the identity of our database and the id of the transaction that the statement must be part of, or null
- * where an open transaction is certain. In another transaction, or committed by itself, it writes nothing and the result is null. In
- * another database it writes nothing either. Otherwise the result begins with the transaction's id.
+ * The last two parameters are the identity of our database and the id of the transaction that the statement must be part of, or
+ * null where an open transaction is certain. In another transaction, or committed by itself, it writes nothing and the result
+ * is null. In another database it writes nothing either. Otherwise the result begins with the transaction's id.
  */
 const clockOf = (schema: SchemaPrefix, own: string, transaction: string) => `place as materialized (
   select ${identityOf(schema)} = ${own}::text as ours,
@@ -23,9 +23,9 @@ clock as materialized (
 )`;
 
 /**
- * Whether a row isn't known yet. In a repeatable read, PostgreSQL raises an error for a conflict with a row that has changed since the
- * transaction began, even if that row was there before, as that of a running instance: so it is looked up. A serializable transaction
- * doesn't look: others that write neighbours in the index would fail.
+ * Whether a row isn't known yet. In a repeatable read, PostgreSQL raises an error for a conflict with a row that has changed
+ * since the transaction began, even if that row was there before, as that of a running instance: so it is looked up. A
+ * serializable transaction doesn't look: others that write neighbours in the index would fail.
  */
 export function isUnknown(known: string): string {
   return `case when current_setting('transaction_isolation') = 'repeatable read' then not exists (${known}) else true end`;

@@ -17,8 +17,9 @@ cross join lateral (select (admitted.claimed).*) as hook`,
 }
 
 /**
- * How many hooks come before some places ($2 to $4) in the line of a key ($1), how many of the key are leased, both up to a number
- * ($5), and the start that uses up the rate of a key ($6), as many before the latest ($7). Indexes: hook_line, start_pkey.
+ * How many hooks come before some places ($2 to $4) in the line of a key ($1), how many of the key are leased, both up to a
+ * number ($5), and the start that uses up the rate of a key ($6), as many before the latest ($7). Indexes: hook_line,
+ * start_pkey.
  */
 export function readHookLine(schema: SchemaPrefix): Statement {
   const member = `member.line_key = $1 and member.available_at is not null and member.class >= ${WorkClass.leased}`;

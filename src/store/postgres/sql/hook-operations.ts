@@ -59,9 +59,9 @@ cross join lateral (select * from ${schema}hook as hook where ${isRowOf("hook", 
 }
 
 /**
- * Compares a limited number ($2) of hooks, in the order of ids, after an id ($3) and in a range of ids ($4 and $5): with a status ($6), a
- * name ($7) and times ($8 and $9). The limit is hidden from the planner, so that it expects to need only the first rows in order,
- * whatever its statistics say. Indexes: hook_pkey; hook_failed for dead letters.
+ * Compares a limited number ($2) of hooks, in the order of ids, after an id ($3) and in a range of ids ($4 and $5): with a
+ * status ($6), a name ($7) and times ($8 and $9). The limit is hidden from the planner, so that it expects to need only the
+ * first rows in order, whatever its statistics say. Indexes: hook_pkey; hook_failed for dead letters.
  */
 export function searchHooks(
   schema: SchemaPrefix,

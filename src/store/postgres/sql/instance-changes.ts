@@ -69,10 +69,10 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
  * An operator's change of one instance, if its state allows it. An instance that others wait for isn't ended, see
  * `PostgresAwaitedEnds`. The row is locked first, so that this is its present state.
  * Returns the instance, and whether it was changed. A resumed instance stays in its lane if it is leased or in a line, and goes
- * to the end of its line if it has never run. A pause keeps who asked for it first ($7). A restart may require a status ($5), and may bring new params ($6) with new keys
- * ($7 to $9) and a new version ($12). With a hook ($7 to $11), an instance that has ended triggers it. A
- * timeout brings the error ($12).
- * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a rollback; hook_pkey for a hook.
+ * to the end of its line if it has never run. A pause keeps who asked for it first ($7). A restart may require a status ($5),
+ * and may bring new params ($6) with new keys ($7 to $9) and a new version ($12). With a hook ($7 to $11), an instance that has
+ * ended triggers it. A timeout brings the error ($12). Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey for a
+ * rollback; hook_pkey for a hook.
  */
 export function changeInstance(
   schema: SchemaPrefix,
@@ -168,9 +168,9 @@ const ENTRY_COLUMNS = ["kind", "type", "name", "count", "attempt", "value", "due
  * A restart whose run begins with copies of some entries of the present run ($5), at its first positions and with the places of
  * their steps in start order ($11; 0 is none, because PostgreSQL finds elements faster where none is null), and with the events
  * that they received, or, with $8, with all events that callers sent: the end of another instance is told to no step of another
- * run. Changes nothing unless $7 is the present run. A new version is $12. The limits, which are none, keep PostgreSQL from reading all entries first if
- * it believes that there are none.
- * Indexes: instance_id, then instance_pkey; line_pkey; journal_pkey, event_pkey.
+ * run. Changes nothing unless $7 is the present run. A new version is $12. The limits, which are none, keep PostgreSQL from
+ * reading all entries first if it believes that there are none. Indexes: instance_id, then instance_pkey; line_pkey;
+ * journal_pkey, event_pkey.
  */
 export function restartInstanceWith(schema: SchemaPrefix, telling: Telling = {}): Statement {
   const entry = ENTRY_COLUMNS.map((column) => `kept.${column}`).join(", ");

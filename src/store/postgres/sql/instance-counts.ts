@@ -12,9 +12,10 @@ import {
 const HELD_STATUSES = "'running', 'waitingForPause', 'rollingBack'";
 
 /**
- * How many instances of these workflows ($5), or of all, are in each of some statuses of finished ($3) and unfinished ($4) instances,
- * in one snapshot. Counting a status stops at $2; null is never. In a vacuumed table, those that are finished or wait are counted
- * without reading the rows. Indexes: instance_finished, instance_waiting, instance_due; instance_id for the names of all workflows.
+ * How many instances of these workflows ($5), or of all, are in each of some statuses of finished ($3) and unfinished ($4)
+ * instances, in one snapshot. Counting a status stops at $2; null is never. In a vacuumed table, those that are finished or
+ * wait are counted without reading the rows. Indexes: instance_finished, instance_waiting, instance_due; instance_id for the
+ * names of all workflows.
  */
 export function countInstances(schema: SchemaPrefix, { all }: { all: boolean }): Statement {
   const inOrder = inCatalogOrder(schema);
@@ -87,8 +88,8 @@ group by workflow.name, found.status`,
 }
 
 /**
- * Counts unfinished instances by version. In each of the statuses of $3, the oldest are counted, up to a limit ($4, null is none).
- * Indexes: instance_waiting and instance_due, then the rows.
+ * Counts unfinished instances by version. In each of the statuses of $3, the oldest are counted, up to a limit ($4, null is
+ * none). Indexes: instance_waiting and instance_due, then the rows.
  */
 export function countVersions(schema: SchemaPrefix): Statement {
   const inOrder = inCatalogOrder(schema);

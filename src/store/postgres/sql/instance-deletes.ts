@@ -31,8 +31,8 @@ from ${schema}delete_instance($1::bigint, $2::text, $3::text, $4::text, $5::text
 }
 
 /**
- * Gives up the slot of an instance that its transaction deletes next, so that the line is told at the commit. Index: instance_id,
- * then instance_pkey.
+ * Gives up the slot of an instance that its transaction deletes next, so that the line is told at the commit. Index:
+ * instance_id, then instance_pkey.
  */
 export function giveUpSlot(schema: SchemaPrefix): Statement {
   return {

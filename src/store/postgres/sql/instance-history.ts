@@ -52,9 +52,9 @@ order by sent.index`,
 }
 
 /**
- * The events of a run that callers have sent and no step has received: how many there are, and the oldest ($3) of them, with as many
- * payloads as fit into some bytes ($4). The list of received events is read once, and only if there are events. Indexes: event_pkey,
- * journal_pkey.
+ * The events of a run that callers have sent and no step has received: how many there are, and the oldest ($3) of them, with as
+ * many payloads as fit into some bytes ($4). The list of received events is read once, and only if there are events. Indexes:
+ * event_pkey, journal_pkey.
  */
 export function readUnreceivedEvents(schema: SchemaPrefix): Statement {
   return {

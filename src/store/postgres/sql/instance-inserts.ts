@@ -139,8 +139,8 @@ export function freshTime(row: string): string {
 }
 
 /**
- * Completes an instance that was created in SQL, for its owner, and gives it back as a new one. Retention and a timeout that it was
- * created with stay. Indexes: instance_pkey, line_pkey.
+ * Completes an instance that was created in SQL, for its owner, and gives it back as a new one. Retention and a timeout that it
+ * was created with stay. Indexes: instance_pkey, line_pkey.
  */
 export function prepareInstance(schema: SchemaPrefix): Statement {
   return {

@@ -4,8 +4,8 @@ import { isInstanceOf, type SchemaPrefix, type Statement } from "./statement.ts"
 
 /**
  * Compares the instances of one page, or of some, with criteria. All of the page are returned. Indexes: instance_waiting,
- * instance_finished and instance_due, or label_pkey; instance_id for the names of workflows; instance_pkey; journal_pkey for the
- * name of a step.
+ * instance_finished and instance_due, or label_pkey; instance_id for the names of workflows; instance_pkey; journal_pkey for
+ * the name of a step.
  */
 export function searchInstances(
   schema: SchemaPrefix,

@@ -55,8 +55,8 @@ export type AddValue = (given: unknown, type: string) => string;
 
 /**
  * A filter as a statement and its values. The statement has only the conditions that the filter has, so that each narrows the
- * index. Indexes: instance_waiting, instance_finished and instance_due, or label_pkey; instance_pkey, and instance_id for the names
- * of workflows.
+ * index. Indexes: instance_waiting, instance_finished and instance_due, or label_pkey; instance_pkey, and instance_id for the
+ * names of workflows.
  */
 export function listInstances(
   schema: SchemaPrefix,
@@ -185,9 +185,9 @@ function compare(
 }
 
 /**
- * The instances of a namespace that their owners hold. They aren't in the order of refs there, so a statement that sorts them asks
- * for a collation that no index of refs has, or PostgreSQL would read the primary key from end to end. Index: instance_due, its
- * leased lane.
+ * The instances of a namespace that their owners hold. They aren't in the order of refs there, so a statement that sorts them
+ * asks for a collation that no index of refs has, or PostgreSQL would read the primary key from end to end. Index:
+ * instance_due, its leased lane.
  */
 export function heldIn(namespace: string): string {
   return `instance.namespace = ${namespace} ${IN_QUEUE_ORDER} and instance.class = ${WorkClass.leased} and instance.available_at is not null

@@ -68,8 +68,8 @@ select exists (select from ${schema}line as line where line.namespace = any ($2:
 }
 
 /**
- * How many come before some places ($2 to $4) in the line of a key ($1), how many hold a slot of it, both up to a number ($5), and
- * when a worker looks at the line. The order keeps PostgreSQL from reading the whole table. Indexes: instance_slots or
+ * How many come before some places ($2 to $4) in the line of a key ($1), how many hold a slot of it, both up to a number ($5),
+ * and when a worker looks at the line. The order keeps PostgreSQL from reading the whole table. Indexes: instance_slots or
  * instance_starts, line_pkey.
  */
 export function readLine(schema: SchemaPrefix, kind: LineKind): Statement {
@@ -116,9 +116,9 @@ cross join lateral (select (taken.claimed).*) as instance`,
 }
 
 /**
- * A page ($4) of the lines of a namespace ($2) after a key ($3), with those inside and those that wait: how many, up to a number ($6),
- * and the first of them ($5). Each order is that of an index, and the limits are hidden from the planner, so that PostgreSQL doesn't
- * read whole tables. Indexes: line_pkey, and instance_slots or instance_starts.
+ * A page ($4) of the lines of a namespace ($2) after a key ($3), with those inside and those that wait: how many, up to a
+ * number ($6), and the first of them ($5). Each order is that of an index, and the limits are hidden from the planner, so that
+ * PostgreSQL doesn't read whole tables. Indexes: line_pkey, and instance_slots or instance_starts.
  */
 export function listLines(schema: SchemaPrefix, kind: LineKind): Statement {
   const slots = kind === LineKind.slots;

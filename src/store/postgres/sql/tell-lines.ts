@@ -7,8 +7,8 @@ import { NOW, type SchemaPrefix, type Statement } from "./statement.ts";
  * statement locks instances first and lines last, in the order of kinds and keys. Admission locks lines first and never waits
  * for an instance. So they can't deadlock.
  *
- * A statement that is a part of a longer transaction doesn't lock lines. It notes them in a setting that ends with the transaction,
- * and `tellNotedLines` is sent in one message with the commit: a client that falls silent never holds a line.
+ * A statement that is a part of a longer transaction doesn't lock lines. It notes them in a setting that ends with the
+ * transaction, and `tellNotedLines` is sent in one message with the commit: a client that falls silent never holds a line.
  */
 export interface Telling {
   /** Whether lines are noted, to be told at the commit. */

@@ -13,8 +13,8 @@ for update of instance`,
 }
 
 /**
- * The tokens whose waits have ended, must have ended by now, or belong to a run that is rolled back. Of a token that was used before
- * the run has the event: those are left out. Indexes: instance_pkey, event_pkey, journal_pkey.
+ * The tokens whose waits have ended, must have ended by now, or belong to a run that is rolled back. Of a token that was used
+ * before the run has the event: those are left out. Indexes: instance_pkey, event_pkey, journal_pkey.
  */
 export function findEndedTokens(schema: SchemaPrefix): Statement {
   const columns = { ref: "text", run: "int", event_id: "text", name: "text", count: "int" };

@@ -98,9 +98,9 @@ where ${isInstanceOf("instance", "item")}`,
 }
 
 /**
- * Sends the ends of instances to those that wait for them, and makes them due, as `sendEvents` does. All are locked already. A run
- * that is finished, or isn't the present one, is left out. Returns the refs of the others.
- * Indexes: instance_pkey, event_pkey.
+ * Sends the ends of instances to those that wait for them, and makes them due, as `sendEvents` does. All are locked already. A
+ * run that is finished, or isn't the present one, is left out. Returns the refs of the others. Indexes: instance_pkey,
+ * event_pkey.
  */
 export function tellWaiters(schema: SchemaPrefix): Statement {
   const items = indexedBatch(2, { ref: "text", run: "int", event_id: "text", type: "text", payload: "json" });

@@ -10,7 +10,9 @@ export interface SqliteDriver {
   all(text: string, parameters: readonly SqliteValue[]): Record<string, unknown>[];
   /** Runs a statement for its effect and gives the number of rows that it changed. */
   run(text: string, parameters: readonly SqliteValue[]): number;
-  /** Opens a transaction for writing. Throws at once while another process writes: waiting for it would block the event loop. */
+  /**
+   * Opens a transaction for writing. Throws at once while another process writes: waiting for it would block the event loop.
+   */
   begin(): void;
   /** Whether a transaction is open on this connection. */
   inTransaction(): boolean;
@@ -92,7 +94,10 @@ export function driverOf(handle: SqliteHandle, options: { owned: boolean }): Sql
   };
 }
 
-/** node:sqlite doesn't tell whether a transaction is open before Node 22.16, but it refuses another one. An empty one costs nothing. */
+/**
+ * node:sqlite doesn't tell whether a transaction is open before Node 22.16, but it refuses another one. An empty one costs
+ * nothing.
+ */
 function refusesTransaction(handle: SqliteHandle): boolean {
   try {
     handle.exec("begin");

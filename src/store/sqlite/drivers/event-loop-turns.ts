@@ -5,9 +5,9 @@ const MOST_ANSWERS = 16;
 const LONGEST_MS = 5;
 
 /**
- * SQLite answers without ever leaving the present turn of the event loop. A caller that asks again as soon as it has an answer, as a loop
- * on `status()` does, would keep timers, sockets and all other work of the process from running. So now and then an answer
- * waits for the next turn. Code that waits for the event loop anyway doesn't notice.
+ * SQLite answers without ever leaving the present turn of the event loop. A caller that asks again as soon as it has an answer,
+ * as a loop on `status()` does, would keep timers, sockets and all other work of the process from running. So now and then an
+ * answer waits for the next turn. Code that waits for the event loop anyway doesn't notice.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;

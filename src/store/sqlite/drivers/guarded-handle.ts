@@ -7,8 +7,8 @@ const TAKES_SQL = ["exec", "prepare"];
 const REFUSED = ["close", "transactionSync"];
 
 /**
- * A database handle in the hands of a user's function, for the time of one transaction: it runs everything but what would begin or end
- * a transaction. Once that is over it refuses everything, and so do the statements that were prepared with it.
+ * A database handle in the hands of a user's function, for the time of one transaction: it runs everything but what would begin
+ * or end a transaction. Once that is over it refuses everything, and so do the statements that were prepared with it.
  */
 export class GuardedHandle {
   readonly client: unknown;

@@ -4,8 +4,8 @@ import type { ObjectStorage } from "./object-driver.ts";
 import { WriteMutex } from "./write-mutex.ts";
 
 /**
- * Shared by all adapters on one object's storage. While a transaction is open, every write in the object becomes part of it, so all
- * writers use the same mutex.
+ * Shared by all adapters on one object's storage. While a transaction is open, every write in the object becomes part of it, so
+ * all writers use the same mutex.
  */
 export interface ObjectAccess {
   readonly mutex: WriteMutex;

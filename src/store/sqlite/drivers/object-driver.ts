@@ -27,8 +27,8 @@ type ObjectSqlValue = string | number | null | ArrayBuffer;
 type ObjectParameter = string | number | null | ArrayBuffer;
 
 /**
- * The SQLite of a Durable Object. Everything is synchronous and no other process has it, so it is never busy. `onWrite` is called
- * in the same turn as every write, so that what it writes itself is committed together with it.
+ * The SQLite of a Durable Object. Everything is synchronous and no other process has it, so it is never busy. `onWrite` is
+ * called in the same turn as every write, so that what it writes itself is committed together with it.
  */
 export function objectDriver(storage: ObjectStorage, onWrite: () => void): SqliteDriver {
   const { sql } = storage;
@@ -68,9 +68,9 @@ export function objectDriver(storage: ObjectStorage, onWrite: () => void): Sqlit
 }
 
 /**
- * While a transaction is open, the runtime lets no event of the object in but those that the transaction has begun. A timer that was
- * set before it and is due waits, too, and all later timers wait for that one: if the transaction waited for a timer, it could wait
- * for ever. Reading a body is an event of another kind, and comes after the microtasks as a timer does.
+ * While a transaction is open, the runtime lets no event of the object in but those that the transaction has begun. A timer
+ * that was set before it and is due waits, too, and all later timers wait for that one: if the transaction waited for a timer,
+ * it could wait for ever. Reading a body is an event of another kind, and comes after the microtasks as a timer does.
  */
 function deferWithoutTimer(callback: () => void): void {
   void new Response("-").text().then(callback);

@@ -8,8 +8,8 @@ export interface Placeholders {
 }
 
 /**
- * SQLite's libraries don't agree on `?1`: node:sqlite refuses such placeholders before Node 22.20 and 24.7, and better-sqlite3 takes
- * them for names. All of them know `?`, so a statement is given to them with those, and each value as often as it occurs.
+ * SQLite's libraries don't agree on `?1`: node:sqlite refuses such placeholders before Node 22.20 and 24.7, and better-sqlite3
+ * takes them for names. All of them know `?`, so a statement is given to them with those, and each value as often as it occurs.
  */
 export function withoutNumbers(text: string): Placeholders {
   if (!/\?\d/.test(text)) return { text, bind: (parameters) => parameters };

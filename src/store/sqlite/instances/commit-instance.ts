@@ -64,8 +64,8 @@ interface FoundRun {
 const PLAIN: FoundRun = { wakes: 0, paused: false, slotKey: null, waiters: null };
 
 /**
- * Inside a transaction, so no other write comes between reading and writing. Parking and finishing leave the token where it was:
- * that is how a commit that is sent again knows that it was applied.
+ * Inside a transaction, so no other write comes between reading and writing. Parking and finishing leave the token where it
+ * was: that is how a commit that is sent again knows that it was applied.
  */
 export function commitInstance(
   driver: SqliteDriver,

@@ -34,8 +34,9 @@ export function purgeInstances(
 }
 
 /**
- * Deletes a limited number of dependents of deleted instances. Gives the number of instances concerned: as long as it isn't zero, there
- * may be more. No other transaction can be writing new dependents: SQLite has one writer, which checks first that the instance exists.
+ * Deletes a limited number of dependents of deleted instances. Gives the number of instances concerned: as long as it isn't
+ * zero, there may be more. No other transaction can be writing new dependents: SQLite has one writer, which checks first that
+ * the instance exists.
  */
 export function sweepDeleted(driver: SqliteDriver): number {
   let swept = 0;

@@ -25,22 +25,25 @@ values (?, ?, ?, ?, ?, ?, ?)
 on conflict (ref, run, id) do nothing`;
 
 /**
- * Makes a waiting instance due now; one that was due already keeps its rank. An owner notices that `wakes` has changed, and an instance
- * that hasn't started will load the event anyway. Index: the primary key.
+ * Makes a waiting instance due now; one that was due already keeps its rank. An owner notices that `wakes` has changed, and an
+ * instance that hasn't started will load the event anyway. Index: the primary key.
  */
 export const WAKE_INSTANCE = `
 update perdure_instance set
   wakes = wakes + 1, available_at = case when (class in (${WorkClass.continuing}, ${WorkClass.lineContinuing}) or class = ${WorkClass.leased} and lock is null) and not paused then min(available_at, ?) else available_at end
 where ref = ?`;
 
-/** A run's events after a sequence. The index finds the run; the sort by sequence is over that run's events only. Index: the primary key. */
+/**
+ * A run's events after a sequence. The index finds the run; the sort by sequence is over that run's events only. Index: the
+ * primary key.
+ */
 export const READ_EVENTS = `
 select id, sequence, type, payload, at from perdure_event where ref = ? and run = ? and sequence > ? order by sequence limit ?`;
 
 /**
- * The events of a run that callers have sent and no step has received: how many there are, and the oldest (?3) of them, with as many
- * payloads as fit into some bytes (?4). The list of received events is read once, and only if there are events. Index: the primary keys
- * of both tables.
+ * The events of a run that callers have sent and no step has received: how many there are, and the oldest (?3) of them, with as
+ * many payloads as fit into some bytes (?4). The list of received events is read once, and only if there are events. Index: the
+ * primary keys of both tables.
  */
 export const READ_UNRECEIVED_EVENTS = `
 with unreceived as materialized (

@@ -43,8 +43,8 @@ interface SearchShape {
 }
 
 /**
- * Compares a limited number of hooks, in the order of ids, after an id (?3) and in a range of ids (?4 and ?5): with a status (?6), a name
- * (?7) and times (?8 and ?9). Index: perdure_hook_failed for dead letters, otherwise the primary key.
+ * Compares a limited number of hooks, in the order of ids, after an id (?3) and in a range of ids (?4 and ?5): with a status
+ * (?6), a name (?7) and times (?8 and ?9). Index: perdure_hook_failed for dead letters, otherwise the primary key.
  */
 export function searchHooks({ order, paged, prefixed, failed }: SearchShape): string {
   const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
@@ -76,7 +76,9 @@ select
 from perdure_hook
 where namespace = ?2`;
 
-/** Makes a dead letter due with fresh attempts, unless another hook holds its key. Indexes: the primary key, perdure_hook_key. */
+/**
+ * Makes a dead letter due with fresh attempts, unless another hook holds its key. Indexes: the primary key, perdure_hook_key.
+ */
 export const REDRIVE_HOOK = `
 update perdure_hook as hook set available_at = ?, class = iif(line_key is null, ${WorkClass.continuing}, ${WorkClass.lineContinuing}), attempts = 0, recoveries = 0, finished_at = null, latest_at = null
 where namespace = ? and id = ? and ${STATUS_CONDITIONS.failed}

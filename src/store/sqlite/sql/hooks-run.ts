@@ -18,8 +18,8 @@ export const FIND_DUE_HOOKS: string = findDueHooks("");
 export const FIND_LOST_HOOKS: string = findDueHooks(" and recoveries = 0");
 
 /**
- * Claims the hooks that were found in one namespace. A takeover counts as a recovery only if the lost owner had confirmed that its
- * attempt began; otherwise that is in doubt, and the new owner decides whether to count it. Index: the primary key.
+ * Claims the hooks that were found in one namespace. A takeover counts as a recovery only if the lost owner had confirmed that
+ * its attempt began; otherwise that is in doubt, and the new owner decides whether to count it. Index: the primary key.
  */
 export const CLAIM_HOOKS = `
 update perdure_hook set
@@ -40,9 +40,9 @@ const RESULT = `case when available_at is not null then 'pending' when error is 
 const again = "next_at is not null";
 
 /**
- * Writes every outcome that doesn't delete the hook: ?1 is completed, retry, failed or released, and ?2 the time. A trigger that arrived
- * while the hook was running makes it pending again instead. ?3 is the delay until the hook is due again, or the retention of a
- * completed one; ?4 is the error. Index: the primary key.
+ * Writes every outcome that doesn't delete the hook: ?1 is completed, retry, failed or released, and ?2 the time. A trigger
+ * that arrived while the hook was running makes it pending again instead. ?3 is the delay until the hook is due again, or the
+ * retention of a completed one; ?4 is the error. Index: the primary key.
  */
 export const SETTLE_HOOK = `
 update perdure_hook set

@@ -59,8 +59,9 @@ const stored = (column: string) =>
 const times = keyedTimes({ row: "perdure_hook", least: "min" });
 
 /**
- * A trigger with a key. If a pending or running hook has the key, the trigger becomes part of that hook. A pending hook takes over the
- * newest payload and retry policy. A running hook stores the trigger in its `next_` columns, and runs once more. For the times see
+ * A trigger with a key. If a pending or running hook has the key, the trigger becomes part of that hook. A pending hook takes
+ * over the newest payload and retry policy. A running hook stores the trigger in its `next_` columns, and runs once more. For
+ * the times see
  * `keyedTimes`. A trigger that is sent again counts once. An older trigger that arrives late doesn't replace a newer one: it is
  * counted, and a running hook runs once more with the values that it has. Indexes: the primary key, perdure_hook_key.
  */
@@ -87,7 +88,9 @@ do update set
 where perdure_hook.last_trigger is not excluded.last_trigger
 returning id`;
 
-/** The hook that already has a trigger: the hook with its id, or else with its key. Indexes: the primary key, perdure_hook_key. */
+/**
+ * The hook that already has a trigger: the hook with its id, or else with its key. Indexes: the primary key, perdure_hook_key.
+ */
 export const FIND_TRIGGERED_HOOK = `
 select id, lock, created_at from perdure_hook where namespace = ?1 and id = ?2
 union all

@@ -28,8 +28,8 @@ function freshTime(now: string, { slotKey, rateKey }: Keys): string {
 }
 
 /**
- * Marks an instance as paused, by the first who pauses it. It is no longer due; one that has an owner keeps its lease until the owner
- * parks it. Index: perdure_instance_id.
+ * Marks an instance as paused, by the first who pauses it. It is no longer due; one that has an owner keeps its lease until the
+ * owner parks it. Index: perdure_instance_id.
  */
 export const PAUSE_INSTANCE = `
 update perdure_instance set
@@ -38,8 +38,8 @@ where namespace = ?1 and name = ?2 and id = ?3 and outcome is null
 returning ${INSTANCE_RECORD}`;
 
 /**
- * Makes a paused instance due now, unless it has an owner. A recovered instance stays in the leased lane, and one that waited in line
- * goes to the end of the line. Index: perdure_instance_id.
+ * Makes a paused instance due now, unless it has an owner. A recovered instance stays in the leased lane, and one that waited
+ * in line goes to the end of the line. Index: perdure_instance_id.
  */
 export const RESUME_INSTANCE = `
 update perdure_instance set
@@ -52,7 +52,10 @@ returning ${INSTANCE_RECORD}`;
 /** A rollback that is under way stops, and counts as failed. */
 const STOPPED_ROLLBACK = `iif(rolling_back is null, null, '{"outcome":"failed"}')`;
 
-/** Ends an unfinished instance at once. Its owner's token is gone, so the owner's next commit is refused. Index: perdure_instance_id. */
+/**
+ * Ends an unfinished instance at once. Its owner's token is gone, so the owner's next commit is refused. Index:
+ * perdure_instance_id.
+ */
 export const TERMINATE_INSTANCE = `
 update perdure_instance set
   outcome = 'terminated', rollback = ${STOPPED_ROLLBACK}, rolling_back = null, finished_at = ?1, purge_at = ?1 + error_retention,
@@ -80,13 +83,17 @@ where namespace = ?2 and name = ?3 and id = ?4 and outcome is null and rolling_b
 }
 
 /**
- * Takes an instance from its owner and makes it due now, to be rolled back. An instance that has nothing to roll back is terminated.
+ * Takes an instance from its owner and makes it due now, to be rolled back. An instance that has nothing to roll back is
+ * terminated.
  * `?5` is null. Indexes: perdure_instance_id, the journal's primary key.
  */
 export const ROLL_BACK_INSTANCE = `${rollBackAs("terminated")}
 returning ${INSTANCE_RECORD}`;
 
-/** The same for an instance whose deadline is over, with the error `?5`. Indexes: perdure_instance_id, the journal's primary key. */
+/**
+ * The same for an instance whose deadline is over, with the error `?5`. Indexes: perdure_instance_id, the journal's primary
+ * key.
+ */
 export const TIME_OUT_INSTANCE = `${rollBackAs("errored")} and deadline <= ?1
 returning ${INSTANCE_RECORD}`;
 
@@ -109,8 +116,8 @@ where namespace = ?1 and name = ?2 and id = ?3 and (?4 is null or status in (sel
 const KEYS = { slotKey: "iif(?7, ?8, slot_key)", rateKey: "iif(?7, ?9, rate_key)" };
 
 /**
- * Begins the next run of an instance, if its status is one of those given (?5, null is any). It keeps its params, limit keys and
- * version unless new ones are given. Index: perdure_instance_id.
+ * Begins the next run of an instance, if its status is one of those given (?5, null is any). It keeps its params, limit keys
+ * and version unless new ones are given. Index: perdure_instance_id.
  */
 export const RESTART_INSTANCE = `
 update perdure_instance set

@@ -21,7 +21,10 @@ export const FIND_DUE_INSTANCES: string = findDueInstances("");
 /** The same, only instances that have not lost an owner before. Index: perdure_instance_due. */
 export const FIND_LOST_INSTANCES: string = findDueInstances(" and recoveries = 0");
 
-/** Claims the instances that were found. The error of one that was held because its code had diverged is cleared. Index: the primary key. */
+/**
+ * Claims the instances that were found. The error of one that was held because its code had diverged is cleared. Index: the
+ * primary key.
+ */
 export const CLAIM_INSTANCES = `
 update perdure_instance set lock = ?, class = ${WorkClass.leased}, available_at = ?, confirmed = 0, started_at = coalesce(started_at, ?),
   error = case when rolling_back is not null then error end
@@ -37,7 +40,9 @@ const JOURNAL_LENGTH = `coalesce((
     order by position desc limit 1
   ), 0)`;
 
-/** Counts a lost owner. If the journal has grown since the last loss, the count starts again at 1. Indexes: both primary keys. */
+/**
+ * Counts a lost owner. If the journal has grown since the last loss, the count starts again at 1. Indexes: both primary keys.
+ */
 export const COUNT_RECOVERY = `
 update perdure_instance set
   recoveries = case when ${JOURNAL_LENGTH} > recovered_position then 1 else recoveries + 1 end,
@@ -51,7 +56,10 @@ update perdure_instance set available_at = ?
 where ref = ? and run = ? and lock = ? and class = ${WorkClass.leased}
 returning ref, run, lock, wakes, paused`;
 
-/** Claims a parked instance for its last owner, if no other has claimed it since. Sent again, it finds its own token. Index: the primary key. */
+/**
+ * Claims a parked instance for its last owner, if no other has claimed it since. Sent again, it finds its own token. Index: the
+ * primary key.
+ */
 export const REACQUIRE_INSTANCE = `
 update perdure_instance set lock = ?1, class = ${WorkClass.leased}, available_at = ?2
 where ref = ?3 and run = ?4

@@ -4,8 +4,8 @@ import { WorkClass } from "../../queue/work-class.ts";
 export const FIND_RUN = `select class, lock, wakes, paused, slot_key, waiters from perdure_instance where ref = ? and run = ?`;
 
 /**
- * Of the instances with these refs (?1, an array), the indexes of those about which an owner (?2 is its token, ?3 the run) must know more
- * to commit: it has lost them, they were woken or paused, share slots, or are waited for. Index: the primary key.
+ * Of the instances with these refs (?1, an array), the indexes of those about which an owner (?2 is its token, ?3 the run) must
+ * know more to commit: it has lost them, they were woken or paused, share slots, or are waited for. Index: the primary key.
  */
 export const FIND_EXCEPTIONS = `
 with owner(lock, run) as materialized (select ?2, ?3)
@@ -17,8 +17,8 @@ where (
 ) is not true`;
 
 /**
- * Gives up the lease until the deadline, or until now if `wakes` has changed, because the owner hasn't seen the latest event. An instance
- * with a slot gives it back and waits in line. An error says why it is held. Index: the primary key.
+ * Gives up the lease until the deadline, or until now if `wakes` has changed, because the owner hasn't seen the latest event.
+ * An instance with a slot gives it back and waits in line. An error says why it is held. Index: the primary key.
  */
 export const PARK_INSTANCE = `
 update perdure_instance set
@@ -26,7 +26,10 @@ update perdure_instance set
   available_at = case when paused then null when wakes = ? then ? else ? end, recoveries = 0, error = coalesce(?, error)
 where ref = ?`;
 
-/** Gives a row back uncounted, due now or later. A recovered instance stays in the leased lane and keeps its slot. Index: the primary key. */
+/**
+ * Gives a row back uncounted, due now or later. A recovered instance stays in the leased lane and keeps its slot. Index: the
+ * primary key.
+ */
 export const RELEASE_INSTANCE = `
 update perdure_instance set
   lock = null, class = case when recoveries > 0 then ${WorkClass.leased} when slot_key is null then ${WorkClass.continuing} else ${WorkClass.lineContinuing} end,

@@ -1,6 +1,9 @@
 import { WorkClass } from "../../queue/work-class.ts";
 
-/** The instance has an owner. A row of the leased class without a lock was given back after a recovery, and waits to be taken over. */
+/**
+ * The instance has an owner. A row of the leased class without a lock was given back after a recovery, and waits to be taken
+ * over.
+ */
 export const HELD = `class = ${WorkClass.leased} and lock is not null`;
 
 /** An unfinished instance that no owner holds. Index: perdure_instance_waiting has exactly these. */
@@ -34,7 +37,10 @@ export function listFinishedRefs(shape: ListShape): string {
   return listRefs(shape, "finished", "instance.outcome = ?9");
 }
 
-/** Refs of unfinished instances in one status (?9) that no owner holds. Index: perdure_instance_waiting, and nothing else is read. */
+/**
+ * Refs of unfinished instances in one status (?9) that no owner holds. Index: perdure_instance_waiting, and nothing else is
+ * read.
+ */
 export function listWaitingRefs(shape: ListShape): string {
   return listRefs(shape, "waiting", `${WAITS} and instance.status = ?9`);
 }
@@ -48,7 +54,10 @@ order by instance.ref ${direction}
 limit ?3`;
 }
 
-/** Refs of instances in some statuses (?9, an array) that owners hold. Index: perdure_instance_due, its leased lane, then the rows. */
+/**
+ * Refs of instances in some statuses (?9, an array) that owners hold. Index: perdure_instance_due, its leased lane, then the
+ * rows.
+ */
 export function listHeldRefs(shape: ListShape): string {
   const { beyond, direction } = inOrder(shape, "instance");
   return `
@@ -60,8 +69,8 @@ limit ?3`;
 }
 
 /**
- * Refs of instances in some statuses (?9, an array) that have a label (?10 and ?11) and all further labels (?12, an array of keys and
- * values). Indexes: the primary key of perdure_label, then that of perdure_instance.
+ * Refs of instances in some statuses (?9, an array) that have a label (?10 and ?11) and all further labels (?12, an array of
+ * keys and values). Indexes: the primary key of perdure_label, then that of perdure_instance.
  */
 export function listRefsByLabel(shape: ListShape): string {
   const { beyond, direction } = inOrder(shape, "label");
@@ -114,8 +123,8 @@ where instance.namespace = ?1 and ${IN_LANE}
 group by instance.name, instance.status`;
 
 /**
- * Counts the instances of a workflow that have a label (?3 and ?4) and all further labels (?5, an array of keys and values). Reads
- * the row of each. Index: the primary key, of labels and then of instances.
+ * Counts the instances of a workflow that have a label (?3 and ?4) and all further labels (?5, an array of keys and values).
+ * Reads the row of each. Index: the primary key, of labels and then of instances.
  */
 export const COUNT_LABELLED_INSTANCES = `
 select instance.name, instance.status, count(*) as count
@@ -132,8 +141,8 @@ where label.namespace = ?1 and label.name = ?2 and label.key = ?3 and label.valu
 group by instance.status`;
 
 /**
- * Begins a statement: the names of all workflows that have instances in a namespace (?1). Each name takes one search of the index,
- * however many instances the workflow has. The last name is null. Index: perdure_instance_id.
+ * Begins a statement: the names of all workflows that have instances in a namespace (?1). Each name takes one search of the
+ * index, however many instances the workflow has. The last name is null. Index: perdure_instance_id.
  */
 const WITH_WORKFLOW_NAMES = `with recursive workflow(name) as (
   select min(name) from perdure_instance where namespace = ?1
@@ -170,8 +179,8 @@ where name is not null
 limit 20`;
 
 /**
- * Counts the unfinished instances of a workflow by version, up to a limit: the oldest in each of some statuses (?4, an array), and
- * those that owners hold. Indexes: perdure_instance_waiting and perdure_instance_due, then the rows.
+ * Counts the unfinished instances of a workflow by version, up to a limit: the oldest in each of some statuses (?4, an array),
+ * and those that owners hold. Indexes: perdure_instance_waiting and perdure_instance_due, then the rows.
  */
 export const COUNT_VERSIONS = `
 select ?2 as name, version, count(*) as count from (

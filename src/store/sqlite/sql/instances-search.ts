@@ -28,8 +28,8 @@ export const FIND_REFS_BY_ID = `
 select ref from perdure_instance where namespace = ?1 and name = ?2 and id >= ?3 and id < ?4 limit ?5`;
 
 /**
- * Compares an instance (?1) with criteria: the beginning of its id (?2) and of its parent (?4), its version (?3), and the name of a step
- * (?5). Indexes: both primary keys.
+ * Compares an instance (?1) with criteria: the beginning of its id (?2) and of its parent (?4), its version (?3), and the name
+ * of a step (?5). Indexes: both primary keys.
  */
 export const COMPARE_INSTANCE = `
 select namespace, name, id, ref, run, error,

@@ -63,7 +63,10 @@ export const DROP_PROGRESS = `
 update perdure_journal set value = null
 where ref = ? and run = ? and position >= ? and kind = 'progress' and type = ? and name = ? and count = ? and parent is ?`;
 
-/** Copies entries of a run to the next run, from position 1 on; ?3 has the position of each, and its place. Index: the primary key. */
+/**
+ * Copies entries of a run to the next run, from position 1 on; ?3 has the position of each, and its place. Index: the primary
+ * key.
+ */
 export const KEEP_ENTRIES = `
 insert into perdure_journal (ref, run, position, kind, type, name, count, attempt, value, due_at, event, parent, at, began)
 select journal.ref, journal.run + 1, item.key + 1, journal.kind, journal.type, journal.name, journal.count, journal.attempt,
@@ -72,8 +75,8 @@ from json_each(?3) as item
 cross join perdure_journal as journal on journal.ref = ?1 and journal.run = ?2 and journal.position = item.value ->> 0`;
 
 /**
- * Copies the events that those entries received to the next run; with ?4, all that callers sent. An end of another instance is told
- * to the step that waited for it, and to no step of another run. Indexes: both primary keys.
+ * Copies the events that those entries received to the next run; with ?4, all that callers sent. An end of another instance is
+ * told to the step that waited for it, and to no step of another run. Indexes: both primary keys.
  */
 export const KEEP_EVENTS = `
 insert into perdure_event (ref, run, id, sequence, type, payload, at)

@@ -25,7 +25,10 @@ where not blocked`;
 /** When a line is due next, and whether it is blocked until then. Index: the primary key. */
 export const SETTLE_LINE = `update perdure_line set blocked = ?, available_at = ? where kind = ? and key = ?`;
 
-/** Deletes a line without members, unless an instance holds one of its slots. Indexes: the primary key, then perdure_instance_slots. */
+/**
+ * Deletes a line without members, unless an instance holds one of its slots. Indexes: the primary key, then
+ * perdure_instance_slots.
+ */
 export const DROP_LINE = `
 delete from perdure_line
 where kind = ?1 and key = ?2
@@ -34,7 +37,10 @@ where kind = ?1 and key = ?2
 /** Makes a line of slots due now and unblocks it. Its row exists while any instance holds a slot. Index: the primary key. */
 export const FREE_SLOT = `update perdure_line set blocked = 0, available_at = ? where kind = ${LineKind.slots} and key = ?`;
 
-/** Makes all lines due, because their limits may have changed. Reads the whole table, which has one row for each key in use. Index: none. */
+/**
+ * Makes all lines due, because their limits may have changed. Reads the whole table, which has one row for each key in use.
+ * Index: none.
+ */
 export const OPEN_LINES = `
 update perdure_line set blocked = 0, available_at = ?
 where namespace in (select value from json_each(?)) and (blocked or available_at is null)`;
@@ -44,8 +50,8 @@ export const FIND_ANY_LINE = `
 select 1 from perdure_line where namespace in (select value from json_each(?)) limit 1`;
 
 /**
- * How many slots of a key other instances hold. The class is written as a range, because with an equality SQLite may search by the
- * condition of the index instead, and read the whole line. Index: perdure_instance_slots.
+ * How many slots of a key other instances hold. The class is written as a range, because with an equality SQLite may search by
+ * the condition of the index instead, and read the whole line. Index: perdure_instance_slots.
  */
 export const COUNT_HELD = `select count(*) as held from perdure_instance where slot_key = ? and class >= ${WorkClass.leased} and class <= ${WorkClass.leased} and ref <> ?`;
 

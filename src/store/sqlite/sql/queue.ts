@@ -8,9 +8,9 @@ type QueueTable = "perdure_hook" | "perdure_instance";
 export const VERSION_NAME = `iif(version = ${NO_VERSION}, name, name || '@' || version)`;
 
 /**
- * When the earliest row of some lanes is due. `?2` has the names of each namespace: one short list for all lanes, which SQLite builds
- * once. `unclaimed`: also which names have due rows, see `dueNames`.
- * Index: perdure_hook_due or perdure_instance_due, the first entry of each lane.
+ * When the earliest row of some lanes is due. `?2` has the names of each namespace: one short list for all lanes, which SQLite
+ * builds once. `unclaimed`: also which names have due rows, see `dueNames`. Index: perdure_hook_due or perdure_instance_due,
+ * the first entry of each lane.
  */
 export function nextWake(table: QueueTable, { unclaimed }: { readonly unclaimed: boolean }): string {
   return `

@@ -7,7 +7,10 @@ select namespace, workflow, name, cron, timezone, due_at, last_at, paused, confi
 where namespace in (select value from json_each(?))
 order by namespace, workflow, name, cron, timezone`;
 
-/** Writes nothing if the schedule exists. If another schedule of its name is paused, the new one is paused too. Index: the primary key. */
+/**
+ * Writes nothing if the schedule exists. If another schedule of its name is paused, the new one is paused too. Index: the
+ * primary key.
+ */
 export const INSERT_SCHEDULE = `
 insert into perdure_schedule (namespace, workflow, name, cron, timezone, due_at, confirmed_at, paused)
 select ?1, ?2, ?3, ?4, ?5, case when other.paused then null else ?6 end, ?7, other.paused

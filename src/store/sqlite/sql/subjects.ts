@@ -12,9 +12,9 @@ const NEW_DUE_AT =
   "case when ?7 is not null and (not ?9 or due_at is null) then ?7 when due_at is null then ?8 else due_at end";
 
 /**
- * Updates the given fields of a subject that has no owner, and makes it due if it rests. A subject whose lease has expired still has an
- * owner: the next one resumes it from its cursor. Writes only if something differs, so that the revision that a caller holds stays
- * valid. ?9 tells whether cursor and due time are kept. Index: the primary key.
+ * Updates the given fields of a subject that has no owner, and makes it due if it rests. A subject whose lease has expired
+ * still has an owner: the next one resumes it from its cursor. Writes only if something differs, so that the revision that a
+ * caller holds stays valid. ?9 tells whether cursor and due time are kept. Index: the primary key.
  */
 export const REFRESH_SUBJECT = `
 update perdure_subject set
@@ -36,8 +36,9 @@ where profile = ?1 and dispatcher_id = ?2 and subject_key = ?3
   )`;
 
 /**
- * Retires all subjects that aren't listed, except those with a lease that hasn't expired. Cursors are kept. The comparison of keys is
- * always true: without it, SQLite scans the whole table if one dispatcher has most of it. Index: the primary key, all of one dispatcher.
+ * Retires all subjects that aren't listed, except those with a lease that hasn't expired. Cursors are kept. The comparison of
+ * keys is always true: without it, SQLite scans the whole table if one dispatcher has most of it. Index: the primary key, all
+ * of one dispatcher.
  */
 export const RETIRE_SUBJECTS = `
 update perdure_subject set
@@ -77,8 +78,8 @@ where profile = ? and dispatcher_id = ? and subject_key = ?
 returning ${SUBJECT_RECORD}`;
 
 /**
- * An owner's change, accepted only at the revision that it is based on, and only if the subject has an owner. ?5 is the time, ?8 the next
- * due time, ?9 the end of the lease, ?10 the error, ?12 the kind of change. Index: the primary key.
+ * An owner's change, accepted only at the revision that it is based on, and only if the subject has an owner. ?5 is the time,
+ * ?8 the next due time, ?9 the end of the lease, ?10 the error, ?12 the kind of change. Index: the primary key.
  */
 export const CHANGE_SUBJECT = `
 update perdure_subject set

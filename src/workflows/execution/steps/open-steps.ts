@@ -116,7 +116,9 @@ export class OpenSteps {
     return this.waits.listening && (this.children.mustRegister || this.waits.mustLook(this.#time.now(), this.#events));
   }
 
-  /** Milliseconds until the first wait or attempt must end: infinity if there is none. Nothing comes due while the run rests. */
+  /**
+   * Milliseconds until the first wait or attempt must end: infinity if there is none. Nothing comes due while the run rests.
+   */
   remaining(resting: boolean): number {
     if (resting || this.waits.size === 0) return this.bodies.remaining;
     return Math.min(this.waits.earliest - this.#time.now(), this.bodies.remaining);
@@ -128,8 +130,8 @@ export class OpenSteps {
   }
 
   /**
-   * Adds a call, and sees to it that it ends: as it did before, or for the first time. Throws if the journal has no room for it. While
-   * the run is rolled back, only stored endings are delivered.
+   * Adds a call, and sees to it that it ends: as it did before, or for the first time. Throws if the journal has no room for
+   * it. While the run is rolled back, only stored endings are delivered.
    */
   enter(call: OpenCall, aliases: readonly string[]): Promise<unknown> {
     const known = call.parent === null ? undefined : this.#code.findInner(call);
@@ -159,7 +161,9 @@ export class OpenSteps {
     else this.waits.add(call);
   }
 
-  /** Delivers one ending: first those of the journal, then those of attempts, then what time and events bring, unless it rests. */
+  /**
+   * Delivers one ending: first those of the journal, then those of attempts, then what time and events bring, unless it rests.
+   */
   deliverNext(resting: boolean): boolean {
     const stored = this.endings.takeStored();
     if (stored !== undefined) {
@@ -267,8 +271,8 @@ export class OpenSteps {
   }
 
   /**
-   * Prepares the bodies that may begin, and gives whether they begin at once. Otherwise there is something to write first, or steps
-   * have failed because they have no attempt left.
+   * Prepares the bodies that may begin, and gives whether they begin at once. Otherwise there is something to write first, or
+   * steps have failed because they have no attempt left.
    */
   prepare(interruptions: number): boolean {
     const diverged = this.#code.checkInner();
@@ -282,7 +286,10 @@ export class OpenSteps {
     return entries.length === 0;
   }
 
-  /** What becomes of an instance whose function hasn't ended: it goes on, waits without an owner, or is given back to come to rest. */
+  /**
+   * What becomes of an instance whose function hasn't ended: it goes on, waits without an owner, or is given back to come to
+   * rest.
+   */
   outcome(resting: boolean): InstanceOutcome {
     if (this.bodies.running > 0) return RUNNING;
     if (resting) return RELEASED;
@@ -294,8 +301,8 @@ export class OpenSteps {
   }
 
   /**
-   * How the instance is given back after something was done: due at once, or, if it only waits, when its first wait is over. An event
-   * that one of the waits would receive makes it due at once, too.
+   * How the instance is given back after something was done: due at once, or, if it only waits, when its first wait is over. An
+   * event that one of the waits would receive makes it due at once, too.
    */
   givenBack(onlyWaits: boolean): InstanceOutcome {
     const dueAt = onlyWaits && !this.waits.hasEvent(this.#events) ? this.waits.earliest : this.#time.now();
@@ -303,8 +310,9 @@ export class OpenSteps {
   }
 
   /**
-   * Adds the deadlines that must be written with this outcome. They are written when the owner lets go, and with any other entries:
-   * however often the process is lost afterwards, they stay the same. Those that are far off are written before a body begins.
+   * Adds the deadlines that must be written with this outcome. They are written when the owner lets go, and with any other
+   * entries: however often the process is lost afterwards, they stay the same. Those that are far off are written before a body
+   * begins.
    */
   recordDeadlines({ kind }: InstanceOutcome): void {
     if (this.waits.size === 0) return;

@@ -17,8 +17,8 @@ export const NEVER = 253_402_300_799_999;
 export type ChildResult = { readonly output: string } | { readonly error: unknown };
 
 /**
- * A wait for the end of another instance. The write that ends the instance sends the waiting run an event of a type that only this
- * call waits for. The wait must be registered with that instance before its deadline is written.
+ * A wait for the end of another instance. The write that ends the instance sends the waiting run an event of a type that only
+ * this call waits for. The wait must be registered with that instance before its deadline is written.
  */
 export class ResultCall extends EventCall {
   readonly child: InstanceName;

@@ -10,8 +10,8 @@ interface FailedCall extends StepIdentity {
 const MOST_REASONS = 1000;
 
 /**
- * The failures of steps that the code was told of. They tell which of them made it fail: by the very error object that it was given,
- * however alike two errors are.
+ * The failures of steps that the code was told of. They tell which of them made it fail: by the very error object that it was
+ * given, however alike two errors are.
  */
 export class StepFailures {
   /** By the error that the code got. Only objects have an identity. */
@@ -31,8 +31,8 @@ export class StepFailures {
   }
 
   /**
-   * The paths of the steps that made the code throw this. It threw the error of one, or something that has it in its properties, as
-   * its cause or otherwise; if not, they are those that failed since it last called a step.
+   * The paths of the steps that made the code throw this. It threw the error of one, or something that has it in its
+   * properties, as its cause or otherwise; if not, they are those that failed since it last called a step.
    */
   behind(thrown: unknown, parent: string | null): string[] {
     const known = [...withReasons(thrown)].flatMap((error) => this.#byError.get(error) ?? []);
@@ -52,7 +52,9 @@ function storedPath(call: FailedCall): string {
   return pathOf(call.record !== null && call.record.ending !== null ? call.record : call);
 }
 
-/** An error and the objects in its properties: its cause, the errors that it is made of, or anything else that code puts there. */
+/**
+ * An error and the objects in its properties: its cause, the errors that it is made of, or anything else that code puts there.
+ */
 function withReasons(thrown: unknown): Set<unknown> {
   const reasons = new Set([thrown]);
   for (const reason of reasons) {

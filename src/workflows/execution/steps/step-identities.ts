@@ -37,8 +37,8 @@ export class StepIdentities {
   }
 
   /**
-   * A wait in a body can't be parked: the body would have to run again from its beginning, with all of its effects. It would use up
-   * the step's timeout and keep a slot in the worker, so it is refused.
+   * A wait in a body can't be parked: the body would have to run again from its beginning, with all of its effects. It would
+   * use up the step's timeout and keep a slot in the worker, so it is refused.
    */
   identifyWait(type: "sleep" | "waitForEvent" | "token", name: string): StepIdentity {
     const outer = presentScope(this.#execution);

@@ -1,6 +1,8 @@
 import type { StepType } from "../../../store/instances/instance-records.ts";
 
-/** Tells a step from all others of its run: its type, its name, the number of the call with that name, and the step around it. */
+/**
+ * Tells a step from all others of its run: its type, its name, the number of the call with that name, and the step around it.
+ */
 export interface StepIdentity {
   readonly type: StepType;
   readonly name: string;

@@ -13,8 +13,9 @@ import { backoffDelay, parseWait } from "./step-config.ts";
 const ANSWER_MS = 5000;
 
 /**
- * What a failed attempt comes to: another one after a delay, or the failure of its step. The error may ask for a delay; otherwise the
- * policy has one, to which the backoff applies. If no delay can be found, the step fails: there is no right time for another attempt.
+ * What a failed attempt comes to: another one after a delay, or the failure of its step. The error may ask for a delay;
+ * otherwise the policy has one, to which the backoff applies. If no delay can be found, the step fails: there is no right time
+ * for another attempt.
  */
 export function endWithError(attempt: Attempt, error: unknown, clock: Clock): AttemptEnd | Promise<AttemptEnd> {
   const { call, context } = attempt;

@@ -8,8 +8,9 @@ import type { BodyCall, StepCall } from "./step-call.ts";
 import { pathOf } from "./step-path.ts";
 
 /**
- * Where steps are called: in the workflow's own function, or inside an attempt at another step. Each scope counts its calls by name.
- * A replay doesn't call the body of a finished step, nor the steps inside it: a later step must not be taken for one of those.
+ * Where steps are called: in the workflow's own function, or inside an attempt at another step. Each scope counts its calls by
+ * name. A replay doesn't call the body of a finished step, nor the steps inside it: a later step must not be taken for one of
+ * those.
  */
 export class StepScope {
   readonly #within: StepCall | null;

@@ -15,8 +15,8 @@ export function refOf(kind: string, number: number): string {
 }
 
 /**
- * Instances that sleep until the year 2096, that run until then (but for one whose owner was lost), and that are due since 1970,
- * each with two entries and an event, and every tenth with labels.
+ * Instances that sleep until the year 2096, that run until then (but for one whose owner was lost), and that are due since
+ * 1970, each with two entries and an event, and every tenth with labels.
  */
 export async function fillInstances(client: Client, size: TableSize): Promise<void> {
   const { sleeping, running, due } = SIZES[size];

@@ -222,8 +222,9 @@ export const LINES: PlannedTables = {
 };
 
 /**
- * Many in one line of slots, of which a few hold some, with rates of which a tenth is used; a tenth as many in one line of starts; a
- * tenth as many lines of one each, of which some are due; a few that are the first of their rates; and a few that no limit holds back.
+ * Many in one line of slots, of which a few hold some, with rates of which a tenth is used; a tenth as many in one line of
+ * starts; a tenth as many lines of one each, of which some are due; a few that are the first of their rates; and a few that no
+ * limit holds back.
  */
 async function fill(client: Client, many: number): Promise<void> {
   const some = many / 10;

@@ -48,8 +48,8 @@ const BELIEFS: [string, (client: Client, tables: PlannedTables) => Promise<void>
 
 /**
  * Checks plans, not times: the rows that PostgreSQL reads for a statement must not grow with the table. PostgreSQL is misled on
- * purpose: it analyzed the tables when they were nearly empty, as queues often are, and a hundred thousand rows came since. Then it
- * analyzes them again.
+ * purpose: it analyzed the tables when they were nearly empty, as queues often are, and a hundred thousand rows came since.
+ * Then it analyzes them again.
  */
 export function describeMisledPlans(planned: PlannedTables): void {
   const { tables, fill, statements, mostRows } = planned;

@@ -22,7 +22,9 @@ import { ControlledClock } from "../../../support/controlled-clock.ts";
 export interface RecordedStatement {
   readonly statement: Statement;
   readonly values: readonly unknown[];
-  /** Whether it was sent in one message, because it calls a function that locks. The function's own statements are explained. */
+  /**
+   * Whether it was sent in one message, because it calls a function that locks. The function's own statements are explained.
+   */
   readonly whole?: true;
 }
 

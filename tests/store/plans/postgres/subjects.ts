@@ -76,8 +76,8 @@ export const SUBJECTS: PlannedTables = {
 };
 
 /**
- * Subjects that rest (every second one until the year 2096, the others until they are discovered), that are leased until then (but
- * for one whose owner was lost), and that are due since 1970; in ten groups each, but for every third.
+ * Subjects that rest (every second one until the year 2096, the others until they are discovered), that are leased until then
+ * (but for one whose owner was lost), and that are due since 1970; in ten groups each, but for every third.
  */
 async function fill(client: Client, counts: { resting: number; leased: number; due: number }): Promise<void> {
   await client.query(

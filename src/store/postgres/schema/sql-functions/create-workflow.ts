@@ -39,9 +39,9 @@ end`,
 }
 
 /**
- * Creates an instance when the transaction commits. An id that exists is no error, unless the caller asks for one: an error would
- * end the transaction. Its params are marked as unchecked, so that the worker that claims it applies the workflow's version, schema,
- * limits, retention and timeout. Indexes: instance_pkey, instance_id, label_pkey.
+ * Creates an instance when the transaction commits. An id that exists is no error, unless the caller asks for one: an error
+ * would end the transaction. Its params are marked as unchecked, so that the worker that claims it applies the workflow's
+ * version, schema, limits, retention and timeout. Indexes: instance_pkey, instance_id, label_pkey.
  */
 export function createWorkflowFunction(schema: SchemaPrefix): string[] {
   const fields = FIELDS.map((field) => `'${field}'`);

@@ -10,8 +10,8 @@ import { CALLED_AT, callersFunction } from "./sql-function.ts";
 const MOST_PENDING = 10_000;
 
 /**
- * Sends an event to an instance when the transaction commits, by a relay, as in TypeScript. Gives the event's id. An event of one
- * id is sent to an instance once. Index: hook_pkey.
+ * Sends an event to an instance when the transaction commits, by a relay, as in TypeScript. Gives the event's id. An event of
+ * one id is sent to an instance once. Index: hook_pkey.
  */
 export function sendEventFunction(schema: SchemaPrefix): string[] {
   const name = (label: string, given: string, longest: number, code = "id.invalid") =>

@@ -1,6 +1,6 @@
 /**
- * The functions that applications call from SQL run with the rights of the tables' owner, so that a role needs no right on a table:
- * only the owner can execute them until it grants that right. They name everything with its schema.
+ * The functions that applications call from SQL run with the rights of the tables' owner, so that a role needs no right on a
+ * table: only the owner can execute them until it grants that right. They name everything with its schema.
  */
 const DEFINER = "language plpgsql security definer set search_path = pg_catalog, pg_temp";
 

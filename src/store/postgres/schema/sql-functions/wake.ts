@@ -5,9 +5,10 @@ import { CALLED_AT, callersFunction, helperFunction } from "./sql-function.ts";
 const NOTIFY_INTERVAL_MS = 50;
 
 /**
- * Wakes workers after the commit of a transaction that has called these functions. Such a transaction has a row in `wake` until it
- * commits. A deferred trigger removes the row and sends a notification, unless another transaction has just sent one: then the workers
- * that it wakes find this work, too. The time of the last notification is the value of a sequence, which no transaction locks.
+ * Wakes workers after the commit of a transaction that has called these functions. Such a transaction has a row in `wake` until
+ * it commits. A deferred trigger removes the row and sends a notification, unless another transaction has just sent one: then
+ * the workers that it wakes find this work, too. The time of the last notification is the value of a sequence, which no
+ * transaction locks.
  */
 export function wakeFunctions(schema: SchemaPrefix): string[] {
   return [
