@@ -2,9 +2,6 @@ import { pause } from "../clock.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { JOB_LEASE_MS, JobSlice, SLICE_MS } from "./job-slice.ts";
 
-/** How often to look for the end of a job that another process runs. */
-const LOOK_MS = 1000;
-
 /** Runs a job for one turn. Returns false if the job isn't due. */
 export async function runSlice(runtime: WorkflowRuntime, id: string): Promise<boolean> {
   const { clock, engine, createId } = runtime.store;
@@ -17,7 +14,7 @@ export async function runSlice(runtime: WorkflowRuntime, id: string): Promise<bo
   return true;
 }
 
-/** The same, and rests as long as that took: live work goes first. */
+/** The same, and then rests for as long as that took: live work goes first. */
 export async function runSliceAndRest(runtime: WorkflowRuntime, id: string): Promise<boolean> {
   const { clock } = runtime.store;
   const beganAt = clock.monotonic();
@@ -25,24 +22,4 @@ export async function runSliceAndRest(runtime: WorkflowRuntime, id: string): Pro
   const restMs = Math.min(clock.monotonic() - beganAt, SLICE_MS);
   if (restMs > 0) await pause(clock, restMs);
   return ran;
-}
-
-/**
- * Runs a job until its end, beside the workers that may run it too: for processes without a worker. Calls `onProgress` after
- * each turn.
- */
-export async function runJob(
-  runtime: WorkflowRuntime,
-  id: string,
-  signal: AbortSignal,
-  onProgress: () => Promise<void>,
-): Promise<void> {
-  const { clock, engine } = runtime.store;
-  while (!signal.aborted) {
-    const ran = await runSliceAndRest(runtime, id);
-    await onProgress();
-    const record = await engine.jobs.get({ namespace: runtime.namespace, id });
-    if (record === null || record.endedAt !== null) return;
-    if (!ran) await pause(clock, LOOK_MS, signal).catch(() => {});
-  }
 }
