@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { systemClock } from "../../src/clock.ts";
 import {
   type ClaimedInstance,
   type InstanceChange,
@@ -32,11 +33,14 @@ describe("a process that admits from a line on PostgreSQL", () => {
   let store: Store;
 
   beforeEach(async () => {
+    // A commit carries a notification unless the last one was a moment ago. Here all but the first are that, and equally long.
+    vi.spyOn(systemClock, "monotonic").mockReturnValue(0);
     proxy = await CuttingProxy.start(sessions.url);
     ({ store } = postgres(proxy.url, { logger: quiet, clock: fixture.clock }));
     await store.engine.instances.nextWake([{ namespace: fixture.namespace, names: ["checkout"] }], { takeOver: true });
   });
   afterEach(async () => {
+    vi.restoreAllMocks();
     await store.close();
     await proxy.stop();
   });
