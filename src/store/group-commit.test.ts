@@ -223,7 +223,7 @@ describe("a group commit", () => {
       expect(database.items).toEqual([["a"], ["a"], ["b"]]);
     });
 
-    test("gives up after its deadline, rejects the calls of that flush, and goes on with the rest", async () => {
+    test("gives up after its deadline, rejects the calls of that flush, and continues with the rest", async () => {
       const group = create({ patienceMs: 100 });
       const outcomes = addAll(group, "a", "b");
       await settle();

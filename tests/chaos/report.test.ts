@@ -32,7 +32,7 @@ test("the table has a line for each kind of work, and their sum", () => {
   ]);
 });
 
-test("a broken promise is told with everything that its items went through", () => {
+test("a broken promise is reported with the whole history of its items", () => {
   expect(problemsOf(result)).toHaveLength(2);
   expect(describeProblems(result)).toBe(
     [

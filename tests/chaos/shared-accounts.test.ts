@@ -19,7 +19,7 @@ function brokenBy(entries: readonly Entry[], ...collected: readonly CollectedSha
 }
 
 describe("the accounts of ids that several processes write", () => {
-  test("find nothing wrong if one caller created it and the others were told so", () => {
+  test("find nothing wrong if one caller created it and the others got that answer", () => {
     const entries = [
       ...told("one", "accepted", { created: true }),
       ...told("two", "accepted", { created: false }),
@@ -40,7 +40,7 @@ describe("the accounts of ids that several processes write", () => {
     expect(brokenBy(told("one", "accepted", { created: true }), errored)).toEqual(["database errors fail no instance"]);
   });
 
-  test("notice a caller that was told that it created what another did, or that it didn't create its own", () => {
+  test("notice a caller whose answer says that it created what another did, or that it didn't create its own", () => {
     expect(brokenBy(told("two", "accepted", { created: true }), instance)).toEqual([ONE_CALLER]);
     expect(brokenBy(told("one", "accepted", { created: false }), instance)).toEqual([ONE_CALLER]);
   });

@@ -52,7 +52,7 @@ describe("the accounts of subjects", () => {
     expect(unknown.broken).toEqual([]);
   });
 
-  test("find an owner that begins before what another was told is stored", () => {
+  test("notice an owner that begins before a checkpoint that another owner's answer acknowledged", () => {
     const worker = new Evidence().accepted("a").page("a", 2, 1).page("a", 2, 2).page("a", 6, 1).inTheEnd("a");
     expect(worker.broken).toEqual(["progress that was acknowledged is never taken back"]);
     const script = new Evidence()
@@ -62,7 +62,7 @@ describe("the accounts of subjects", () => {
     expect(script.broken).toEqual(["progress that was acknowledged is never taken back"]);
   });
 
-  test("let a script begin anew what another may have completed", () => {
+  test("let a script begin again what another may have completed", () => {
     const script = new Evidence()
       .write("claimed", "script-1", { revision: 2, page: 1 })
       .write("stored", "script-1", { revision: 3, page: 4 })

@@ -97,7 +97,7 @@ test("perdure init writes a project that perdure dev runs, with a dashboard for 
   expect((await runCommand(["open"], { directory: cwd })).code).toBe(6);
 });
 
-test("an old Node is told which one it takes", async () => {
+test("an old Node gets a message that says which one is needed", async () => {
   const older = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.1.0"}})';
   const program = keep(
     runInPipe(["--version"], { cwd: directory, node: ["--import", `data:text/javascript,${older}`] }),

@@ -98,7 +98,7 @@ describe.each(TARGETS)("perdure doctor on $name", (target) => {
 });
 
 describe.each(ENGINES)("perdure migrate on $name", (engine) => {
-  test("creates the tables, says whether they are there, and lets commands use them", async () => {
+  test("creates the tables, says whether they exist, and lets commands use them", async () => {
     const fixture = await engine.createEmpty();
     try {
       const database = ["--database", fixture.location];
@@ -120,7 +120,7 @@ describe.each(ENGINES)("perdure migrate on $name", (engine) => {
   });
 });
 
-test("perdure migrate prints the SQL, and creates a file only if it is told to", async () => {
+test("perdure migrate prints the SQL, and creates a file only with --create", async () => {
   const path = join(directory, "new.db");
 
   expect((await runCommand(["migrate", "--print", "postgres"])).out.trim()).toBe(postgresMigrations().trim());

@@ -84,7 +84,7 @@ describe.each(ENGINES)("perdure mcp on $dialect", (engine) => {
     expect([broken, errors()]).toEqual([[], ""]);
   });
 
-  test("lets a client act and see values, if it is told to", async () => {
+  test("lets a client act and see values, if options allow it", async () => {
     const { app, location } = await start();
     const { ask } = await connect(["--actions", "--payloads"], { PERDURE_DATABASE: location });
 

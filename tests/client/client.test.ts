@@ -262,7 +262,7 @@ describe.each(ENGINES)("a client on $name", (engine) => {
     await expect(stranger.workflows.echo.create()).rejects.toMatchObject({ code: "http.unauthenticated" });
   });
 
-  test("stops waiting for a result when its signal aborts, and the instance goes on", async () => {
+  test("stops waiting for a result when its signal aborts, and the instance continues", async () => {
     const { client } = await connect();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
 

@@ -57,7 +57,7 @@ describe.each(ENGINES)("a client over a bad network on $name", (engine) => {
     expect(network.requests.filter((request) => request.endsWith("/restart"))).toHaveLength(2);
   });
 
-  test("goes on after the last event when the stream is cut", async () => {
+  test("continues after the last event when the stream is cut", async () => {
     const { client, network } = await connect();
     const order = await client.workflows.checkout.create({ params: { total: 1 } });
     const { fetch } = network;

@@ -217,7 +217,7 @@ describe("a client with limits", () => {
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "client.timeout" });
   });
 
-  test("gives its limits to the instances that it returns, for each call anew", async () => {
+  test("gives its limits to the instances that it returns, for each call again", async () => {
     const { slow } = await halting(({ url }) => !url.endsWith("/explain"));
     const instance = await slow.with({ timeout: "1 minute" }).workflows.approval.create({ id: "one" });
     const limited = slow.with({ timeout: 20 }, instance);

@@ -80,7 +80,7 @@ describe.each(ENGINES)("a call that is repeated because its answer was lost, on 
     expect([run, ["paused", "waitingForPause"].includes(status)]).toEqual([2, false]);
   });
 
-  test("pauses once: an instance that an operator has resumed since goes on", async () => {
+  test("pauses once: an instance that an operator has resumed since continues", async () => {
     const { order, remote } = await connect(() => order.resume());
     await remote.pause();
     expect(["paused", "waitingForPause"]).not.toContain((await order.status()).status);

@@ -73,7 +73,7 @@ describe.each(PLACES)("a file as people write it for Cloudflare, $name", ({ star
 
   const ask = async (path: string) => JSON.parse(await (await place.fetch(path)).text());
 
-  test("comes to the same", async () => {
+  test("has the same result there", async () => {
     const { id } = await ask("/");
     await ask(`/approve?instanceId=${id}`);
     const details = await waitUntil("it has ended", async () => {

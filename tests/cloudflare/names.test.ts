@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import * as ours from "../../src/cloudflare/index.ts";
 
 /** Files import types without saying so, and Node only strips what says that it is one: so every name must be there. */
-test("every name of Cloudflare's modules is there, types included", async () => {
+test("every name of Cloudflare's modules exists, types included", async () => {
   const text = await readFile(new URL(import.meta.resolve("@cloudflare/workers-types/index.d.ts")), "utf8");
   const modules = ["declare namespace CloudflareWorkersModule {", 'declare module "cloudflare:workflows" {'];
   const names = modules.flatMap((start) => {

@@ -42,7 +42,7 @@ describe("a program for Cloudflare of several files", () => {
   test.each([
     ["extensionless", ["..", ".", "./lib", "./lib/", "./order", "./punctuation.marks"]],
     ["specifiers", ["./order.js"]],
-  ])("is here as it was written, whatever a formatter makes of imports: %s", async (name, specifiers) => {
+  ])("runs as it was written, however a formatter arranges its imports: %s", async (name, specifiers) => {
     const files = globSync(pathOf(`./programs/${name}/**/*.ts`));
     const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
     const imported = texts.flatMap((text) => Array.from(text.matchAll(/ from "(\.[^"]*)";/g), ([, found]) => found));

@@ -39,7 +39,7 @@ function shown(value: unknown): string {
 
 const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
-describe.each(ENGINES)("on $name, what a codec says when it fails is for the log alone:", (engine) => {
+describe.each(ENGINES)("the error of a failing codec on $name, which only the log gets:", (engine) => {
   const workflows = useWorkflows(engine);
   const hooks = useHooks(engine);
   const subjects = useDispatcher(engine);

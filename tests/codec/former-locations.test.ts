@@ -14,7 +14,7 @@ async function formerly(value: unknown, ...place: string[]): Promise<string> {
 
 const tableOf = (dialect: string, name: string) => (dialect === "sqlite" ? `perdure_${name}` : `perdure.${name}`);
 
-describe.each(ENGINES)("on $name, values that the first version encrypted are read:", (engine) => {
+describe.each(ENGINES)("on $name, values that the first version encrypted can still be read:", (engine) => {
   const subject = useWorkflows(engine);
   const hooks = useHooks(engine);
 

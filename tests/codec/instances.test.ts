@@ -52,7 +52,7 @@ describe.each(ENGINES)("an instance on $name", (engine) => {
     expect(entries.filter(({ unreadable }) => unreadable?.code === code).map(({ name }) => name)).toContain("first");
   });
 
-  test("that sleeps through the switch to a codec and to another key comes to its end", async () => {
+  test("that sleeps through the switch to a codec and to another key ends", async () => {
     const workflows = { sleeper: sleeper() };
     const plain = subject.process(workflows, { adapter: openWith(subject, undefined) });
     await plain.workflows.sleeper.create({ id: "one", params: "ada" });
@@ -65,7 +65,7 @@ describe.each(ENGINES)("an instance on $name", (engine) => {
     expect(await (await rotated.workflows.sleeper.get("one")).result()).toEqual(["ada 1", "old"]);
   });
 
-  test("whose results can't be encoded at present goes on when they can", async () => {
+  test("whose results can't be encoded at present continues when they can", async () => {
     let away = true;
     const failing: Codec = {
       ...BACKWARDS,

@@ -105,7 +105,7 @@ async function useEverything(engine: TestEngine) {
 }
 
 describe.each(ENCRYPTED)("on $name", (engine) => {
-  test("nothing that was given to us can be read in the database or in the log", async () => {
+  test("no value of a user can be read in the database or in the log", async () => {
     const { texts, read, logs } = await useEverything(engine);
 
     for (const text of texts) {

@@ -24,7 +24,7 @@ async function start(dialect: "sqlite" | "postgres", codec: Codec) {
   return { app, notes, database };
 }
 
-describe("in a transaction of the application's", () => {
+describe("in the application's own transaction", () => {
   test.each([{ key: "k" }, {}])("on PostgreSQL an asynchronous codec is waited for (%o)", async (options) => {
     const { app, notes, database } = await start("postgres", OLD);
     const client = new pg.Client(database.location);
@@ -49,7 +49,7 @@ describe("in a transaction of the application's", () => {
     expect((await app.durableHooks.list()).hooks).toEqual([]);
   });
 
-  test.each([{ key: "k" }, {}])("on SQLite a synchronous codec will do (%o)", async (options) => {
+  test.each([{ key: "k" }, {}])("on SQLite a synchronous codec works (%o)", async (options) => {
     const { app, notes, database } = await start("sqlite", BACKWARDS);
     using handle = new DatabaseSync(database.location);
     handle.exec("begin");

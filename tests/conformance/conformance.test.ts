@@ -48,7 +48,7 @@ describe.each(RUNNERS)("workflows on $name and on Cloudflare's engine", ({ start
     await oracle?.close();
   });
 
-  test.each(PROGRAMS)("come to the same: $name", async ({ name }) => {
+  test.each(PROGRAMS)("have the same results: $name", async ({ name }) => {
     const [our, their] = [await ours.get(name), await theirs.get(name)];
     const difference = DIFFERENCES[name];
     if (difference !== undefined) {
@@ -62,7 +62,7 @@ describe.each(RUNNERS)("workflows on $name and on Cloudflare's engine", ({ start
   });
 });
 
-test("every difference is one of a program that is there", () => {
+test("every difference belongs to a program that exists", () => {
   const names = PROGRAMS.map(({ name }) => name);
   expect(Object.keys(DIFFERENCES).filter((name) => !names.includes(name))).toEqual([]);
   expect(new Set(names).size).toBe(names.length);

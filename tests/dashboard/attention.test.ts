@@ -12,7 +12,7 @@ const fresh = defineWorkflow({ name: "fresh" }, async () => {});
 const forgotten = defineHook({}, async (_payload: null) => {});
 const quiet = { logger: { info() {}, warn() {}, error() {} } };
 
-describe.skipIf(!HAS_BROWSER)("what needs attention on the dashboard", () => {
+describe.skipIf(!HAS_BROWSER)("the dashboard's list of what needs attention", () => {
   const browser = useBrowser();
   const directory = mkdtempSync(join(tmpdir(), "perdure-attention-"));
   const database = join(directory, "app.db");
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_BROWSER)("what needs attention on the dashboard", () => {
     for (const context of browser().contexts()) await context.close();
   });
 
-  test("names that no live worker runs are told with how much waits, and lead to it", async () => {
+  test("names that no live worker runs are shown with the amount of waiting work, and link to it", async () => {
     const { page, matters } = await open();
     await matters.getByText("2 instances are due under the name old").waitFor();
     await matters.getByText("1 hook is due under the name forgotten").waitFor();
@@ -67,7 +67,7 @@ describe.skipIf(!HAS_BROWSER)("what needs attention on the dashboard", () => {
     await page.getByRole("link", { name: "one", exact: true }).waitFor();
   });
 
-  test("crash loops, growing queues and missing workers are told", async () => {
+  test("crash loops, growing queues and missing workers are shown", async () => {
     const crashed = {
       id: "poison",
       workflowName: "fresh",

@@ -129,7 +129,7 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's live updates in Chromium", () => 
     await endStep(1);
   });
 
-  test("a page whose viewer is signed out says so, and goes on when they are signed in again", async () => {
+  test("a page whose viewer is signed out says so, and continues when they are signed in again", async () => {
     const complaints = watchComplaints(page);
     await page.goto(`${url}/workflows`);
     await page.getByRole("heading", { name: "Workflows" }).waitFor();

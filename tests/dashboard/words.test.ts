@@ -33,7 +33,7 @@ test.each([
   expect(duration(ms)).toBe(words);
 });
 
-test("times are told from now, in either direction", () => {
+test("times are shown relative to now, in either direction", () => {
   expect([relative(0, 500), relative(0, 61_000), relative(7_300_000, 0)]).toEqual(["now", "1 min ago", "in 2 h"]);
   expect(relative(47 * 3_600_000, 0)).toBe("in 47 h");
 });

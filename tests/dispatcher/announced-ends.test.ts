@@ -35,7 +35,7 @@ describe("the end of an instance on PostgreSQL", () => {
     await database.drop();
   });
 
-  test("is told to other processes by its commit, so one workflow sends its four commits and nothing else", async () => {
+  test("is announced to other processes by its commit, so one workflow sends its four commits and nothing else", async () => {
     const work = defineWorkflow({ name: "work" }, async (_event, step) => {
       for (const name of ["first", "second", "third"]) await step.do(name, () => name);
       return "done";
@@ -76,7 +76,7 @@ describe("ends that follow each other on PostgreSQL", () => {
     return carried === null ? undefined : JSON.parse(carried.values[1] as string);
   }
 
-  test("are told by the commit of the next, as long as they follow each other", async () => {
+  test("are announced by the commit of the next, as long as they follow each other", async () => {
     const carried = [];
     for (let ends = 0; ends < 7; ends++) {
       if (ends > 0) await clock.advanceAndSettle(4);
@@ -89,7 +89,7 @@ describe("ends that follow each other on PostgreSQL", () => {
     expect(sent).toEqual([]);
   });
 
-  test("are told a moment later if no other end follows", async () => {
+  test("are announced a moment later if no other end follows", async () => {
     expect([end(), end(), end()]).toEqual([[TOPIC], undefined, undefined]);
     await clock.advanceAndSettle(19);
     expect(sent).toEqual([]);
@@ -98,7 +98,7 @@ describe("ends that follow each other on PostgreSQL", () => {
     expect(sent).toEqual([[TOPIC]]);
   });
 
-  test("are told although the commit that carries them fails", async () => {
+  test("are announced although the commit that carries them fails", async () => {
     end();
     await clock.advanceAndSettle(5);
     end();
@@ -109,7 +109,7 @@ describe("ends that follow each other on PostgreSQL", () => {
     expect(sent).toEqual([[TOPIC]]);
   });
 
-  test("are told if they are announced while the commit that carries earlier ones is under way", async () => {
+  test("are announced if they come while the commit that carries earlier ones is under way", async () => {
     end();
     await clock.advanceAndSettle(10);
     const carried = wakeups.carryEnd(TOPIC);
@@ -129,7 +129,7 @@ describe("ends that follow each other on PostgreSQL", () => {
     expect(sent).toEqual([[TOPIC, "orders"]]);
   });
 
-  test("are told at once if they aren't alone in their flush", () => {
+  test("are announced at once if they aren't alone in their flush", () => {
     wakeups.announce(TOPIC);
 
     expect(sent).toEqual([[TOPIC]]);

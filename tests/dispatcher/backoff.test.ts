@@ -35,7 +35,7 @@ describe.each(ENGINES)("a dispatcher that gets nothing from its database on $nam
     for (let passed = 0; passed < MINUTE_MS; passed += 100) await under.clock.advanceAndSettle(100);
   }
 
-  test("asks again after pauses that grow, reports each time, and goes on when it is back", async () => {
+  test("asks again after pauses that grow, reports each time, and continues when it is back", async () => {
     const greet = recordCalls<string>();
     const process = under.process({ greet: greet.definition });
     const count = takeAway(process.store);

@@ -78,7 +78,7 @@ describe.each(ENGINES)("drain on $name", (engine) => {
     expect(subscribe).not.toHaveBeenCalled();
   });
 
-  test("leaves what is due later to other processes, and tells them", async () => {
+  test("leaves what is due later to other processes, and notifies them", async () => {
     const later = { processAt: under.clock.now() + 10_000 };
     const greet = recordCalls<string>(async () => {
       const announce = vi.spyOn(process.adapter.store.engine.wakeups, "announce");
@@ -137,7 +137,7 @@ describe.each(ENGINES)("drain on $name", (engine) => {
     expect(greet.payloads).toEqual(["ada"]);
   });
 
-  test("tells of a database that is away, after it has waited for what runs", async () => {
+  test("reports an unavailable database after it has waited for running work", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>(() => gate.opened);
     const process = under.process({ greet: greet.definition }, { concurrency: 2 });

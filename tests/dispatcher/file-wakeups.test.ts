@@ -38,7 +38,7 @@ function writeLog(): void {
   appendFileSync(join(directory, "test.db-wal"), "frame");
 }
 
-test("a commit of another process is told", async () => {
+test("a commit of another process is noticed", async () => {
   watchVersions(1, 2);
   writeLog();
 
@@ -70,7 +70,7 @@ test("a process's own writes wake no process, and the watcher stops looking", as
   expect(told).toBe(0);
 });
 
-test("a commit is told soon, though earlier looks found nothing and the next was far off", async () => {
+test("a commit is noticed soon, though earlier looks found nothing and the next was far off", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   using delays = watchDelays();
   let version = 1;
@@ -89,7 +89,7 @@ test("a commit is told soon, though earlier looks found nothing and the next was
   expect(told).toBe(1);
 });
 
-test("a commit that follows another while that is told isn't missed", async () => {
+test("a commit that follows another while that is handled isn't missed", async () => {
   watchVersions(1, 2, 2, 3);
   writeLog();
 

@@ -75,7 +75,7 @@ test("pending announcements are sent before the database is closed", async () =>
   expect(ears.heard.toSorted()).toEqual([["first"], ["second"]]);
 });
 
-test("a transaction of the application's that commits right before its process stops is announced", async () => {
+test("a transaction of the application that commits right before its process stops is announced", async () => {
   const ears = await listen();
   const writer = await perdure({
     database: database.url,
@@ -141,7 +141,7 @@ test("a notice that isn't ours means to look everywhere", async () => {
   await app.stop();
 });
 
-test("where LISTEN is refused polling is enough, and the log says so once", async () => {
+test("polling is enough where LISTEN is refused, and the log says so once", async () => {
   log.refused = LISTEN;
   const logger = new LogBook();
   const greet = recordCalls<string>();

@@ -14,7 +14,7 @@ const BROKEN: readonly { name: string; parts: Partial<Pick<URL, "port" | "hostna
   { name: "an option that isn't one", parts: { search: "?sslmode=nonsense" } },
 ];
 
-test.each(BROKEN)("$name never brings the password to light", async ({ parts }) => {
+test.each(BROKEN)("$name never reveals the password", async ({ parts }) => {
   const logger = new LogBook();
   const url = Object.assign(new URL(inject("postgres").url), { password: PASSWORD, ...parts });
   const opened = perdure({ database: url.href, hooks: { greet: recordCalls<string>().definition }, logger });

@@ -89,7 +89,7 @@ describe.each(ENGINES)("two databases of one processor, on $name", (engine) => {
     return { first, second, ill, well, claim, dispatcher, errors };
   }
 
-  test("a drain does what is due in the one that is well, and tells onError of the other", async () => {
+  test("a drain runs what is due in the available one, and reports the other to onError", async () => {
     const { second, well, dispatcher, errors } = startBoth(refused);
     for (const name of ["ada", "bob"]) await second.hooks.greet.trigger(name);
     await dispatcher.drain();
@@ -97,7 +97,7 @@ describe.each(ENGINES)("two databases of one processor, on $name", (engine) => {
     expect(errors).toEqual([AWAY]);
   });
 
-  test("the next wake is that of the one that is well, unless both fail", async () => {
+  test("the next wake is that of the available one, unless both fail", async () => {
     const { first, second, dispatcher } = startBoth(refused);
     const processor = createDurableHooksProcessor([first.fragment, second.fragment]) as DurableHooksProcessor;
     vi.spyOn(first.store.hooks.statements, "nextWake").mockImplementation(refused);
@@ -115,7 +115,7 @@ describe.each(ENGINES)("two databases of one processor, on $name", (engine) => {
     await expect(dispatcher.drain()).rejects.toBe(AWAY);
   });
 
-  test("a worker runs what is in the one that is well while the other gives no answer", async () => {
+  test("a worker runs the work of the available one while the other doesn't answer", async () => {
     const { second, well, claim, dispatcher } = startBoth(unanswered);
     dispatcher.startPolling();
     await eventually(() => expect(claim).toHaveBeenCalled());

@@ -23,7 +23,7 @@ describe.each(ENGINES)("stopping on $name", (engine) => {
     return gates;
   }
 
-  test("gives back uncounted what a claim brings that was under way, and waits no longer", async () => {
+  test("gives back uncounted the rows of a claim that was under way, and waits no longer", async () => {
     const greet = recordCalls<string>();
     const process = under.process({ greet: greet.definition });
     const ids = await Promise.all(["ada", "bob", "cy"].map((name) => process.hooks.greet.trigger(name)));

@@ -182,7 +182,7 @@ test("every file that a document names exists", () => {
   expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test("no line of a document is longer than 128 characters, outside of tables and samples", () => {
+test("no line of a document is longer than 128 characters, outside tables and samples", () => {
   const long = DOCUMENTS.flatMap((document) => {
     const prose = readDocument(document).replaceAll(/```[\s\S]*?```/g, "");
     return prose.split("\n").filter((line) => line.length > 128 && !line.startsWith("|") && !line.includes("]("));

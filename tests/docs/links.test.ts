@@ -28,7 +28,7 @@ function linksOf(document: string): [path: string, anchor: string | undefined][]
     });
 }
 
-test("every link from one document to another leads to something that is there", () => {
+test("every link from one document to another leads to something that exists", () => {
   const broken: string[] = [];
   let links = 0;
   for (const document of DOCUMENTS) {

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const HEADINGS = 6;
 
-test("every promise in docs/promises.md names a test that is there", async () => {
+test("every promise in docs/promises.md names a test that exists", async () => {
   const text = await readFile(join(root, "docs/promises.md"), "utf8");
   const lines = text.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| ---"));
   const unproven = lines.filter((line) => !/\| .*`(tests|src)\/[^`]+\.test\.ts`[^|]*\|$/.test(line));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { waitUntil } from "../support/wait-until.ts";
 import { useWorkerd } from "./support/use-workerd.ts";
 
-describe("objects of a workerd that ends and is started anew on the same storage", () => {
+describe("objects of a workerd that ends and is started again on the same storage", () => {
   const workerd = useWorkerd();
   const ended = (key: string, id: string) =>
     waitUntil(`${id} is complete`, async () => {
@@ -10,7 +10,7 @@ describe("objects of a workerd that ends and is started anew on the same storage
       return state["status"] === "complete" && state;
     });
 
-  test("go on with what sleeps, and run no committed step again", async () => {
+  test("resume what sleeps, and run no committed step again", async () => {
     await workerd.ask("/create/order/sleeper?nap=9000");
     await waitUntil("it sleeps, with its first step stored", async () => {
       const state = await workerd.ask("/show/order/sleeper");
@@ -23,7 +23,7 @@ describe("objects of a workerd that ends and is started anew on the same storage
     expect(second).toBe(first);
   });
 
-  test("go on with what ran, as another attempt", async () => {
+  test("resume what ran, as another attempt", async () => {
     await workerd.ask("/create/hang/runner");
     await waitUntil("it runs", async () => (await workerd.ask("/show/hang/runner"))["status"] === "running");
     await workerd.restart();
@@ -31,7 +31,7 @@ describe("objects of a workerd that ends and is started anew on the same storage
     expect((await ended("hang", "runner"))["output"]).toBe(2);
   });
 
-  test("go on by themselves, without a request", async () => {
+  test("continue by themselves, without a request", async () => {
     await workerd.ask("/create/order/alone?nap=6000");
     await waitUntil("it sleeps", async () => (await workerd.ask("/show/order/alone"))["status"] === "waiting");
     await workerd.restart();

@@ -42,7 +42,7 @@ const triggerOptions = hostileOptions({
   retries,
 });
 
-describe.each(ENGINES)("on $name, whatever is asked", (engine) => {
+describe.each(ENGINES)("with arbitrary arguments on $name", (engine) => {
   const seen = new Map<string, unknown>();
   const hooks = {
     take: defineHook((payload: unknown, hook) => void seen.set(hook.hookId, payload)),

@@ -90,7 +90,7 @@ describe("a workflow definition with arbitrary values", () => {
   });
 });
 
-describe.each(ENGINES)("on $name, whatever is asked of workflows", (engine) => {
+describe.each(ENGINES)("with arbitrary arguments for workflows on $name", (engine) => {
   const plain = defineWorkflow({ name: "plain" }, async (_: WorkflowEvent<unknown>) => "done");
   const steps = defineWorkflow({ name: "steps" }, async (_: WorkflowEvent<unknown>, step) => {
     const [config, options] = asked;

@@ -12,7 +12,7 @@ describe.each(ENGINES)("alerts of hooks on $name", (engine) => {
     return { alerts, durableHooks: { onAlert: (alert: Alert) => alerts.push(alert) } };
   }
 
-  test("tell of a hook that failed for good, and not of one that is retried or completed", async () => {
+  test("report a hook that failed for good, and none that is retried or completed", async () => {
     const { alerts, durableHooks } = listen();
     const fails = defineHook({ retries: { limit: 1, delay: 0 } }, async (name: string) => {
       if (name !== "good") throw new RangeError(`no ${name}`);
@@ -34,7 +34,7 @@ describe.each(ENGINES)("alerts of hooks on $name", (engine) => {
     ]);
   });
 
-  test("tell of a hook that is lost with its process three times in a row", async () => {
+  test("report a hook that is lost with its process three times in a row", async () => {
     const { alerts, durableHooks } = listen();
     const hooks = { hangs: defineHook({}, () => forever()) };
     const { id } = await fixture.process(hooks).hooks.hangs.trigger(undefined);
@@ -53,7 +53,7 @@ describe.each(ENGINES)("alerts of hooks on $name", (engine) => {
     ]);
   });
 
-  test("tell of names that no live worker runs", async () => {
+  test("report names that no live worker runs", async () => {
     const { alerts, durableHooks } = listen();
     const stranger = fixture.process({ greet: recordCalls<string>(() => {}).definition });
     await stranger.hooks.greet.trigger("ada");
@@ -65,7 +65,7 @@ describe.each(ENGINES)("alerts of hooks on $name", (engine) => {
     });
   });
 
-  test("harm nobody if the callback throws or rejects, and a callback must be a function", async () => {
+  test("do no harm if the callback throws or rejects, and need a callback that is a function", async () => {
     const fails = defineHook({ retries: { limit: 0 } }, async (_name: string) => {
       throw new Error("no");
     });

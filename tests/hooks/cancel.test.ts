@@ -20,7 +20,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("cancel on $name", (engine) => {
     expect(greet.payloads).toEqual(["bob"]);
   });
 
-  test("says of a running hook that it goes on", async () => {
+  test("reports that a running hook continues", async () => {
     const gate = new Gate();
     const greet = recordCalls<string>(() => gate.opened);
     const process = fixture.process({ greet: greet.definition });
@@ -34,7 +34,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("cancel on $name", (engine) => {
     expect(await process.statusOf(id)).toBeNull();
   });
 
-  test("calls off a hook that waits for a retry", async () => {
+  test("cancels a hook that waits for a retry", async () => {
     const greet = recordCalls<string>(() => Promise.reject("no"), { retries: { delay: SECOND } });
     const process = fixture.process({ greet: greet.definition });
     const { id } = await process.hooks.greet.trigger("ada");

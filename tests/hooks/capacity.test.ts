@@ -66,7 +66,7 @@ describe.each(ENGINES)("the capacity of a worker on $name", (engine) => {
 });
 
 test.each([{ hooks: 0 }, { workflows: 1.5 }, { steps: 5 }, 0, null])(
-  "refuses a concurrency of %j",
+  "perdure() refuses a concurrency of %j",
   async (concurrency) => {
     const worker = { concurrency: concurrency as number };
     await expect(perdure({ database: ":memory:", worker })).rejects.toMatchObject({ code: "options.invalid" });

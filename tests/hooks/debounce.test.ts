@@ -24,7 +24,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a debounced hook on $name", (engi
     await eventually(() => expect(greet.payloads).toEqual(["bob"]));
   });
 
-  test("is put off by another process than the one whose worker waits for it", async () => {
+  test("is postponed by a process other than the one whose worker waits for it", async () => {
     const greet = recordCalls<string>();
     const process = fixture.process({ greet: greet.definition });
     process.start();
@@ -139,7 +139,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a debounced hook on $name", (engi
     ]);
   });
 
-  test("begins anew when the one before it is a dead letter, and can be cancelled", async () => {
+  test("begins again when the one before it is a dead letter, and can be cancelled", async () => {
     const greet = recordCalls<string>(() => Promise.reject("no"), { retries: { limit: 0 } });
     const process = fixture.process({ greet: greet.definition });
     const dead = await process.hooks.greet.trigger("ada", debounced);

@@ -94,7 +94,7 @@ describe.each(ENGINES)("jobs for hooks on $name", (engine) => {
     expect(hooks.map(({ payload }) => payload)).toEqual(["after the job"]);
   });
 
-  test("that lose their owner go on without doing anything twice", async () => {
+  test("that lose their owner continue without doing anything twice", async () => {
     const { greet, process, runtime, jobs } = begin();
     await triggerAndFail(process, 70);
     const job = await jobs.start({ action: "redrive", hooks: { name: "greet" } });

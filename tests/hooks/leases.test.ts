@@ -92,7 +92,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
       expect(await other.statusOf(id)).toBeNull();
     });
 
-    test("tell the handler to stop when the process goes on and finds that their time is over", async () => {
+    test("tell the handler to stop when the process continues and finds that their time is over", async () => {
       const { id, gate, process, signal } = await running();
       const again = new Gate();
       const greet = recordCalls<string>(() => again.opened);

@@ -112,7 +112,7 @@ describe.each(ENGINES)("handlers that hang, on $name", (engine) => {
       },
     ],
     ["rejects", () => Promise.reject(new Error("oops"))],
-  ])("do no harm when the one who is told %s", async (_, onStuckProcessingHooks) => {
+  ])("do no harm when the callback %s", async (_, onStuckProcessingHooks) => {
     const greet = recordCalls<string>((_name, hook) => (hook.attempts === 1 ? forever() : undefined), QUICK);
     const durableHooks = { stuckProcessingTimeoutMinutes: SHORT, onStuckProcessingHooks };
     const process = fixture.process({ greet: greet.definition }, { durableHooks });

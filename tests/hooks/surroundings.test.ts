@@ -38,7 +38,7 @@ describe.each(ENGINES)("the surroundings of a handler on $name", (engine) => {
     }
   });
 
-  test("are there for a hook at the end of a run, too", async () => {
+  test("exist for a hook at the end of a run, too", async () => {
     const fixture = await engine.create({ logger: new LogBook() });
     const order = defineWorkflow(
       {

@@ -309,7 +309,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a hook with a transaction on $nam
     expect(await book.amounts()).toEqual([1]);
   });
 
-  test("completes one item of a batch, whatever becomes of the others", async () => {
+  test("completes one item of a batch, whatever happens to the others", async () => {
     const book = await ledger();
     const options = { ...NO_RETRIES, batch: { size: 2, delay: 0 } };
     const write = defineHook(options, async (items: readonly HookItem<number>[]) => {

@@ -53,7 +53,7 @@ describe.each(ENGINES)("triggers on $name", (engine) => {
       expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 
-    test("reject, outside of a transaction", async () => {
+    test("reject, outside a transaction", async () => {
       const place = defineHook({ input: Order }, () => {});
       const process = fixture.process({ place });
 

@@ -171,7 +171,7 @@ describe.each(DRIVERS)("units of work on $name", (engine) => {
     expect(greet.calls).toHaveLength(25);
   });
 
-  test("let a dispatcher go on while they are open", async () => {
+  test("let a dispatcher continue while they are open", async () => {
     const gate = new Gate();
     const [first, second] = [
       fixture.process({ greet: greet.definition }),
@@ -190,7 +190,7 @@ describe.each(DRIVERS)("units of work on $name", (engine) => {
     expect(greet.payloads).toEqual(["before"]);
   });
 
-  describe("inside of each other", () => {
+  describe("inside each other", () => {
     const calls: [string, () => Promise<unknown>][] = [
       ["a unit of work", () => unitOfWork((uow) => uow.sql`select 1`)],
       ["a trigger of its own", () => process.hooks.greet.trigger("inner")],
@@ -211,7 +211,7 @@ describe.each(DRIVERS)("units of work on $name", (engine) => {
       expect((await process.durableHooks.list()).hooks).toEqual([]);
     });
 
-    test.each(calls)("may be begun there and go on after it: %s", async (_, call) => {
+    test.each(calls)("may be begun there and continue after it: %s", async (_, call) => {
       const over = new Gate();
       let later: Promise<unknown> | undefined;
       await unitOfWork(async () => {

@@ -31,7 +31,7 @@ describe.each(ENGINES)("the changes of operators in process on $name", (engine) 
   const one = { kind: "instance", workflowName: "rest", instanceId: "one" } as const;
   const done = { ids: [], outcome: "done", code: null } as const;
 
-  test("are told with the operator's name, the action, the target and the outcome", async () => {
+  test("are reported with the operator's name, the action, the target and the outcome", async () => {
     const { app, changes, told } = await start();
     await app.workflows.resting.create({ id: "one" });
     expect(changes).toEqual([]); // the application itself creates instances all day
@@ -60,7 +60,7 @@ describe.each(ENGINES)("the changes of operators in process on $name", (engine) 
     ]);
   });
 
-  test("are told without a name where the application's own objects are used", async () => {
+  test("are reported without a name where the application's own objects are used", async () => {
     const { app, told } = await start();
     const created = await app.workflows.resting.create({ id: "one" });
     await created.pause();
@@ -92,7 +92,7 @@ describe.each(ENGINES)("the changes of operators in process on $name", (engine) 
     ]);
   });
 
-  test("of subjects are told: those of a named operator, and each that is made due", async () => {
+  test("of subjects are reported: those of a named operator, and each that is made due", async () => {
     const { app, told } = await start();
     const own = app.subjects.dispatcher("stock");
     await own.syncSubjects({ subjects: [{ subjectKey: "a", nextDueAt: new Date(0) }] });
@@ -119,7 +119,7 @@ describe.each(ENGINES)("the changes of operators in process on $name", (engine) 
     expect((await ada.getSubject("a"))?.subjectKey).toBe("a");
   });
 
-  test("of hooks and schedules are told", async () => {
+  test("of hooks and schedules are reported", async () => {
     const { app, told } = await start();
     const { id } = await app.hooks.hopeless.trigger(undefined);
     const { durableHooks, schedules } = app.actingAs("ada");
@@ -147,7 +147,7 @@ describe.each(ENGINES)("the changes of operators in process on $name", (engine) 
     ]);
   });
 
-  test("are told once where they are asked for over HTTP, to the application and to the handler", async () => {
+  test("are reported once if they are requested over HTTP, to the application and to the handler", async () => {
     const { app, told } = await start();
     const entries: unknown[] = [];
     const client = subject.serve(app, {

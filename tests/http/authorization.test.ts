@@ -118,7 +118,7 @@ describe("authorization", () => {
     expect((await client({}).get("/workflows/echo/instances/never")).status).toBe(404);
   });
 
-  test("that throws is told to onError, which may throw as well", async () => {
+  test("that throws is reported to onError, which may throw as well", async () => {
     const told: unknown[] = [];
     const broken = client({
       authorize: () => Promise.reject(new Error("no")),
@@ -132,7 +132,7 @@ describe("authorization", () => {
     expect(told).toEqual([["no", "listWorkflows", "read"]]);
   });
 
-  test("that throws is told to an onError that fails later, and that is noted", async () => {
+  test("that throws is reported to an onError that fails later, and that is logged", async () => {
     const broken = client({
       authorize: () => Promise.reject(new Error("no")),
       onError: async () => {

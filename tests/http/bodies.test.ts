@@ -125,7 +125,7 @@ describe("the body of a request", () => {
   describe("of which a policy reads a clone", () => {
     const policy: Policy = async ({ request }) => ((await request.clone().json()) as { id: string }).id !== "forbidden";
 
-    test("is there for the policy and for the route", async () => {
+    test("is read by the policy and by the route", async () => {
       const guarded = subject.serve(app, { authorize: policy });
       expect((await guarded.post(INSTANCES, { id: "one" })).status).toBe(201);
       expect((await guarded.post(INSTANCES, { id: "forbidden" })).status).toBe(403);
@@ -173,7 +173,7 @@ describe("a request", () => {
     expect((await app.workflows.nightly.list()).instances).toEqual([]);
   });
 
-  test("below another path than basePath is told so", async () => {
+  test("below another path than basePath gets an answer that says so", async () => {
     const app = await subject.start({ workflows });
     const mounted = subject.serve(app, { basePath: "/perdure" });
     const rooted = subject.serve(app);

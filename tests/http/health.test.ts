@@ -18,7 +18,7 @@ describe.each(ENGINES)("health on $name", (engine) => {
     vi.restoreAllMocks();
   });
 
-  test("is told alike in process, over HTTP and by the client", async () => {
+  test("is the same in process, over HTTP and in the client", async () => {
     const app = await subject.start({ hooks });
     const http = subject.serve(app);
     await waitUntil("a round is over", async () => (await app.health()).checks.dispatcher?.lastRoundAt);

@@ -48,7 +48,7 @@ describe.each(ENGINES)("the inputs of an instance over HTTP on $name", (engine) 
     }
   });
 
-  test("are told to a function which fields they are of", async () => {
+  test("are passed to the function of redact with their fields", async () => {
     const { app } = await setUp();
     const client = subject.serve(app, { redact: (_value, { field }) => `a ${field}` });
     const { body } = await client.get(PATH);

@@ -173,7 +173,7 @@ describe.each(ENGINES)("instances over HTTP on $name", (engine) => {
     expect([late.status, late.body["code"]]).toEqual([409, "instance.finished"]);
   });
 
-  test("are restarted from a step, and terminated with their steps taken back", async () => {
+  test("are restarted from a step, and terminated with their steps rolled back", async () => {
     const { client } = await setUp();
     const path = "/workflows/fragile/instances/one";
     repair.broken = false;

@@ -20,7 +20,7 @@ const rated = defineWorkflow(
 describe.each(ENGINES)("lines on $name", (engine) => {
   const subject = useHttp(engine);
 
-  test("are listed with those inside and those that wait, alike in process, over HTTP and by the client", async () => {
+  test("are listed with those inside and those that wait, in process, over HTTP and in the client", async () => {
     const app = await subject.start({ workflows: { limited, rated } });
     const http = subject.serve(app);
     const client = createClient({ baseUrl: "http://localhost", fetch: (request) => http.handler(request as Request) });

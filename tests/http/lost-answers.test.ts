@@ -90,7 +90,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("requests whose answers could not 
     expect(begun).toHaveLength(2);
   });
 
-  test("pause once: an instance that an operator has resumed since goes on", async () => {
+  test("pause once: an instance that an operator has resumed since continues", async () => {
     const { client, order, twice } = await setUp();
     const reply = await twice(
       (init) => client.post(`${ONE}/pause`, undefined, init),

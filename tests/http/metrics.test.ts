@@ -45,7 +45,7 @@ describe.each(ENGINES)("metrics over HTTP on $name", (engine) => {
     return { app, http: subject.serve(app) };
   }
 
-  test("are alike in process, over HTTP and by the client, and name no value and no id", async () => {
+  test("are the same in process, over HTTP and in the client, and name no value and no id", async () => {
     const { app, http } = await setUp();
     await waitUntil("the gauges are those of now", async () => (await app.metrics()).queue?.deadLetters === 1);
 

@@ -107,7 +107,7 @@ describe.each(ENGINES)("requests with an Idempotency-Key on $name", (engine) => 
     );
   });
 
-  test("may be sent anew where they were refused", async () => {
+  test("may be sent again after they were refused", async () => {
     const { client } = await setUp();
     const pause = () => client.post("/workflows/sleeper/instances/one/pause", undefined, withKey("a"));
     expect((await pause()).status).toBe(404);

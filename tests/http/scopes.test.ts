@@ -23,7 +23,7 @@ describe("the policy of a handler", () => {
     return { app, client: subject.serve(app, { authorize: authorize as never, ...options }) };
   }
 
-  test("is told the ids, labels, sizes, filters, events and hooks of a request", async () => {
+  test("receives the ids, labels, sizes, filters, events and hooks of a request", async () => {
     const told: Partial<RequestDetails>[] = [];
     const { client } = await serve(async ({ details }) => {
       told.push(await details());

@@ -123,7 +123,7 @@ describe.each(SERVERS)("mounted in $name", ({ create }) => {
     expect((await fetch(`${origin}/perdure/nowhere`)).status).toBe(404);
   });
 
-  test("a body that is too large is refused, and the server goes on", async () => {
+  test("a body that is too large is refused, and the server continues", async () => {
     const { send } = await setUp();
     const { status } = await send("POST", "/workflows/echo/instances", { params: "x".repeat(5_000_000) });
     expect(status).toBe(413);

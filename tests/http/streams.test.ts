@@ -53,7 +53,7 @@ describe.each(ENGINES)("streams of events on $name", (engine) => {
     );
   });
 
-  test("go on after the last event that was seen, with no gap and none twice", async () => {
+  test("continue after the last event that was seen, with no gap and none twice", async () => {
     const { client } = await setUp();
     await approve(client);
     await client.becomes(PATH, "complete");

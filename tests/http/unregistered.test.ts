@@ -66,7 +66,7 @@ describe.each(ENGINES)("a process without the code of a workflow on $name", (eng
     expect(deleted.body).toEqual({ deleted: [{ id: "one" }], errors: [] });
   });
 
-  test("terminates, and the workflow's hook is told by a worker that has it", async () => {
+  test("terminates, and a worker that has the workflow runs its hook", async () => {
     const { app, client, terminated } = await setUp();
     await waitUntil("the worker is listed", async () => (await app.workers()).length > 0 || null);
 

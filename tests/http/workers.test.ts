@@ -9,7 +9,7 @@ import { useHttp } from "./support/use-http.ts";
 describe.each(ENGINES)("workers on $name", (engine) => {
   const subject = useHttp(engine);
 
-  test("are listed alike in process, over HTTP and by the client", async () => {
+  test("are the same in process, over HTTP and in the client", async () => {
     const app = await subject.start({ workflows, hooks });
     const http = subject.serve(app);
     const workers = await waitUntil("there is a worker", async () => {
@@ -27,7 +27,7 @@ describe.each(ENGINES)("workers on $name", (engine) => {
     expect(await client.workers()).toEqual(workers);
   });
 
-  test("and work that none of them runs is listed alike", async () => {
+  test("and work that none of them runs are listed in the same way", async () => {
     const app = await subject.start({ workflows, hooks });
     const http = subject.serve(app);
     const { namespace } = app.parts;

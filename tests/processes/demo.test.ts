@@ -117,7 +117,7 @@ async function readOverviews(): Promise<string[]> {
 const findTimes = (output: string) => Array.from(output.matchAll(/overview {3}(\S+): /g), ([, time]) => time as string);
 
 test.each(STORIES)(
-  "the $workflow of the demo goes on where it was killed, and what was done isn't done again",
+  "the $workflow of the demo continues where it was killed, and doesn't repeat what was done",
   async ({ workflow, moments, words, end }) => {
     let id: string | undefined;
     let done: readonly string[] = [];

@@ -17,7 +17,7 @@ describe.each(ENGINES)("processes that fire schedules and are killed ($name)", (
     await Promise.all(processes.splice(0).map((process) => process.ended));
   });
 
-  test("leave no time that is fired without its instance, and others go on", async () => {
+  test("leave no time that is fired without its instance, and others continue", async () => {
     const database = await engine.create();
     const app = await perdure({
       database: database.location,

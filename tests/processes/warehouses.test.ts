@@ -38,7 +38,7 @@ const pages = (output: string, what: string) =>
     ([, warehouse, page]) => `${warehouse} ${page}`,
   );
 
-test("the import of warehouses goes on with its page after kill -9 in the middle of it, in another process", async () => {
+test("the import of warehouses continues with its page after kill -9 in the middle of it, in another process", async () => {
   const killed = start({ PAGE_MS: "50", LEASE_MS: "1000" });
   await waitUntil("some pages are done and another has begun", () => {
     const [begun, done] = [pages(killed.output, "begins"), pages(killed.output, "is done")];

@@ -9,7 +9,7 @@ const HOLD_STEPS = ["first", "held", "last"];
 describe.each(ENGINES)("a process that is killed in the middle of a step ($name)", (engine) => {
   const group = useWorkflowGroup();
 
-  test("leaves its instances to a process that runs already, which goes on after the last committed step", async () => {
+  test("leaves its instances to a process that runs already, which continues after the last committed step", async () => {
     await group.open(engine);
     const killed = await group.start({ worker: { leaseMs: 3000 } });
     await group.create("hold", ["one"]);
@@ -33,7 +33,7 @@ describe.each(ENGINES)("a process that is killed in the middle of a step ($name)
     ]);
   });
 
-  test("goes on when it is started again, and doesn't wait for its own lease", async () => {
+  test("continues when it is started again, and doesn't wait for its own lease", async () => {
     await group.open(engine);
     const killed = await group.start({ worker: { leaseMs: HOUR_MS } });
     await group.create("hold", ["one", "two"]);

@@ -41,7 +41,7 @@ describe.each(ENGINES)("a process that stood still past its lease ($name)", (eng
     ]);
   });
 
-  test("has a commit refused that it sends the moment it goes on", async () => {
+  test("has a commit refused that it sends the moment it continues", async () => {
     await group.open(engine);
     const file = join(group.directory, "gate");
     const blocked = await group.start({ worker: LEASE });

@@ -48,7 +48,7 @@ describe.each(ENGINES)("processes that don't poll ($name)", (engine) => {
     }
   });
 
-  test("hear of events that another process sends to a run that they hold in memory", async () => {
+  test("learn of events that another process sends to a run that they hold in memory", async () => {
     await group.open(engine);
     const runner = await group.start({ worker: NO_POLLING });
     const sender = await group.start({ worker: false });

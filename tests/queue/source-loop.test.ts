@@ -75,7 +75,7 @@ describe("the loop of a source", () => {
     await Promise.all([loop.stop(), worker.stop(0)]);
   });
 
-  test("tells other processes of work that it was told of and hasn't claimed when it stops", async () => {
+  test("tells other processes about announced work that it hasn't claimed when it stops", async () => {
     const clock = new ControlledClock();
     const worker = createWorker(clock);
     const idle = createLoop(clock, worker, { nextWake: async () => null });

@@ -36,7 +36,7 @@ describe("the times of a cron expression", () => {
     ]);
   });
 
-  test("of an interval go on evenly through changes of the clocks", () => {
+  test("of an interval continue evenly through changes of the clocks", () => {
     expect(timesAfter("0 * * * *", "Europe/Berlin", "2026-10-24T23:30:00Z", 3)).toEqual([
       "2026-10-25T00:00:00.000Z",
       "2026-10-25T01:00:00.000Z",

@@ -26,7 +26,7 @@ describe.each(DRIVERS)("cancelling hooks on $name", (engine) => {
     expect(await fixture.ids()).toEqual(["b"]);
   });
 
-  test("drops what would run once more, and lets what runs go on", async () => {
+  test("drops what would run once more, and lets what runs continue", async () => {
     await fixture.insert({ id: "a", key: "k", payload: "1" });
     const running = await fixture.claimOne();
     await fixture.insert({ key: "k", payload: "2" });

@@ -32,7 +32,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
   }
 
   describe("while their hook is pending", () => {
-    test("start its delay anew, and nothing claims it at the old time", async () => {
+    test("restart its delay, and nothing claims it at the old time", async () => {
       await start();
       expect(await dueIn()).toBe(DELAY_MS);
       expect(await again(600, { ...debounced(), payload: "2" })).toBe(DELAY_MS);
@@ -63,7 +63,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
     test.each([
       ["the first", 1500, UNBOUNDED_MS, 600],
       ["a later one", UNBOUNDED_MS, 1500, 600],
-    ])("put off none of them for longer than it may wait: %s", async (_, first, second, due) => {
+    ])("postpone none of them for longer than it may wait: %s", async (_, first, second, due) => {
       await start(debounced(DELAY_MS, first));
       await again(first === 1500 ? 400 : 0, debounced(DELAY_MS, second));
 
@@ -100,7 +100,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
       expect(await again(100)).toBe(DELAY_MS);
     });
 
-    test("begin anew in a hook that waits for its next attempt, with fresh attempts", async () => {
+    test("begin again in a hook that waits for its next attempt, with fresh attempts", async () => {
       await start();
       fixture.clock.advance(DELAY_MS);
       await fixture.settle(await fixture.claimOne(), retryAfter(300));
@@ -170,7 +170,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
   });
 
   describe("while their hook runs", () => {
-    test("put off its next run, no further than the first of them may wait", async () => {
+    test("postpone its next run, no further than the first of them may wait", async () => {
       await start();
       fixture.clock.advance(DELAY_MS);
       const running = await fixture.claimOne();
@@ -232,7 +232,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("debounced triggers on $name", (en
     });
   });
 
-  test("begin anew when their hook is done", async () => {
+  test("begin again when their hook is done", async () => {
     await start();
     fixture.clock.advance(DELAY_MS);
     await fixture.settle(await fixture.claimOne(), COMPLETED);

@@ -44,7 +44,7 @@ describe.each(DRIVERS)("committing instances on $name", (engine) => {
       );
     });
 
-    test("goes on after the lease has ended, as long as no worker has taken it over", async () => {
+    test("continues after the lease has ended, as long as no worker has taken it over", async () => {
       const instance = await fixture.start();
       fixture.clock.advance(LEASE_MS * 2);
 

@@ -25,7 +25,7 @@ describe.each(DRIVERS)("hooks that are triggered when runs end, on $name,", (eng
     expect(await subject.store.hooks.nextWake(scopes, { takeOver: true })).toBe(0);
   });
 
-  test("are written beside commits of runs that go on, and that have none", async () => {
+  test("are written beside commits of runs that continue, and that have none", async () => {
     const running = subject.commitOf(await subject.start(), RUNNING, { entries: [subject.entry()] });
     const plain = subject.commitOf(await subject.start(), COMPLETED);
     const commits = [running, await endOf(COMPLETED, "hook-a"), plain];

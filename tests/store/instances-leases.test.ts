@@ -83,7 +83,7 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
       expect(await fixture.commit(instance, RUNNING, { resent: true })).toEqual({ result: "superseded" });
     });
 
-    test("is possible when it is due already or was woken, and tells of it", async () => {
+    test("is possible when it is due already or was woken, and reports it", async () => {
       const instance = await fixture.start({ id: "a" });
       await fixture.park(instance);
       await fixture.send("a");
@@ -93,7 +93,7 @@ describe.each(DRIVERS)("leases of instances on $name", (engine) => {
       expect(await fixture.claim()).toEqual([]);
     });
 
-    test("may be asked for again", async () => {
+    test("may be repeated", async () => {
       const instance = await fixture.start({ id: "a" });
       await fixture.park(instance);
       const first = await fixture.statements.reacquire(instance, again);

@@ -141,7 +141,7 @@ describe.each(DRIVERS)("loading instances on $name", (engine) => {
       ]);
     });
 
-    test("tells of a wake without an event", async () => {
+    test("reports a wake without an event", async () => {
       const { ref } = await fixture.create({ id: "a" });
       await fixture.statements.pause(fixture.named("a"));
       await fixture.statements.resume(fixture.named("a"));

@@ -71,7 +71,7 @@ describe.each(DRIVERS)("operations on instances on $name", (engine) => {
       expect(await fixture.find("a")).toEqual(before);
     });
 
-    test("tells of its change", async () => {
+    test("reports its change", async () => {
       await fixture.create({ id: "a" });
 
       expect(await change("pause")).toMatchObject({ changed: true });
@@ -86,7 +86,7 @@ describe.each(DRIVERS)("operations on instances on $name", (engine) => {
   });
 
   describe("resuming", () => {
-    test.each(paused)("lets go on what is $state", async (state) => {
+    test.each(paused)("lets an instance that is $state continue", async (state) => {
       const before = await enter(state);
       const { changed, instance } = await change("resume");
 

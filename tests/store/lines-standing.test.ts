@@ -18,7 +18,7 @@ describe.each(DRIVERS)("lines on $name", (engine) => {
       expect(ids(await fixture.admit({ slots: 2 }))).toEqual(["a"]);
     });
 
-    test("is told of when it is resumed and there are slots", async () => {
+    test("is announced when it is resumed and there are slots", async () => {
       await fixture.join("a", slot());
       await fixture.statements.pause(fixture.named("a"));
       expect(await fixture.admit({ slots: 1 })).toEqual([]);
@@ -54,7 +54,7 @@ describe.each(DRIVERS)("lines on $name", (engine) => {
       expect(await fixture.claim()).toEqual([]);
     });
 
-    test("is let in anew when it was finished and is restarted", async () => {
+    test("is let in again when it was finished and is restarted", async () => {
       await fixture.join("a", slot());
       await end(await one({ slots: 1 }));
       await fixture.admit({ slots: 1 });

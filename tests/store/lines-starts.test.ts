@@ -77,7 +77,7 @@ describe.each(DRIVERS)("lines on $name", (engine) => {
     const limits = { slots: 2, starts: { limit: 3, periodMs: MINUTE } };
     const both = () => ({ ...slot(), ...rate() });
 
-    test("are both needed to start, and slots alone to go on", async () => {
+    test("are both needed to start, and slots alone to continue", async () => {
       for (const id of ["a", "b", "c", "d"]) await fixture.join(id, both());
       const [a, b] = (await fixture.admit(limits)) as [ClaimedInstance, ClaimedInstance];
       expect([a.id, b.id]).toEqual(["a", "b"]);

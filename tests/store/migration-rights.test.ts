@@ -8,7 +8,7 @@ import { perdure } from "../../src/index.ts";
 import { sqlite } from "../../src/store/sqlite/index.ts";
 import { createDatabase } from "../support/postgres-database.ts";
 
-test("a user of PostgreSQL who may not migrate is told what to do", async () => {
+test("a user of PostgreSQL who may not migrate gets an error that says what to do", async () => {
   const database = await createDatabase({ empty: true });
   const role = `reader_${process.pid}`;
   const owner = new Client({ connectionString: database.url });
@@ -31,7 +31,7 @@ test("a user of PostgreSQL who may not migrate is told what to do", async () => 
   }
 });
 
-test("a user of PostgreSQL who may not use the tables is told which rights to ask for", async () => {
+test("a user of PostgreSQL who may not use the tables gets an error that names the missing rights", async () => {
   const database = await createDatabase({ empty: true });
   const role = `stranger_${process.pid}`;
   const owner = new Client({ connectionString: database.url });
@@ -55,7 +55,7 @@ test("a user of PostgreSQL who may not use the tables is told which rights to as
   }
 });
 
-test("a SQLite database that can only be read is said to be so", async () => {
+test("the error for a SQLite database that can only be read says so", async () => {
   const folder = mkdtempSync(join(tmpdir(), "perdure-read-only-"));
   const path = join(folder, "app.db");
   new DatabaseSync(path).exec("create table orders (id text) strict");

@@ -79,7 +79,7 @@ describe.each(DRIVERS)("migrations on $name", (engine) => {
     expect(await query(store, `select applied_at from ${migrationTable}`)).toEqual(times);
   });
 
-  test("of a later release are applied to the tables and rows of an earlier one, which goes on beside it", async () => {
+  test("of a later release are applied to the tables and rows of an earlier one, which continues beside it", async () => {
     const { engine: store } = await createEmpty();
     await migrateEngine(store, []);
     await store.hooks.insert([anyHook]);

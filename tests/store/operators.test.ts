@@ -79,7 +79,7 @@ describe.each(DRIVERS)("operations on hooks on $name", (engine) => {
       },
     );
 
-    test("goes on where it was when hooks come and go between the pages", async () => {
+    test("continues where it was when hooks come and go between the pages", async () => {
       await Promise.all(["b", "d", "f", "h"].map((id) => fixture.insert({ id })));
       expect(await list({ limit: 2 })).toEqual(["b", "d"]);
       await fixture.hooks.cancel(fixture.namespace, { id: "d" });

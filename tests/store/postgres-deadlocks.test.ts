@@ -135,7 +135,7 @@ describe("processes that write the same rows in opposite orders", () => {
     expect(await stored(writer)).toEqual(IDS);
   });
 
-  test.each(WRITERS)("go on where PostgreSQL ended their circle with others: $what", async (writer) => {
+  test.each(WRITERS)("continue where PostgreSQL ended their circle with others: $what", async (writer) => {
     const last = await holding(writer, "c");
     const middle = await holding(writer, "b");
     const writing = writer.write(open(), IDS);

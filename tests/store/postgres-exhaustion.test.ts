@@ -17,7 +17,7 @@ describe("units of work that are more than the pool has connections", () => {
     await database.drop();
   });
 
-  test("all end, though each creates an instance and queries inside, and the worker goes on meanwhile", async () => {
+  test("all end, though each creates an instance and queries inside, and the worker continues meanwhile", async () => {
     const greet = recordCalls<string>();
     const plain = defineWorkflow({ name: "plain" }, async () => {});
     const app = await perdure({ database: database.url, hooks: { greet: greet.definition }, workflows: { plain } });

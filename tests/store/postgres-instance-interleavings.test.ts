@@ -246,7 +246,7 @@ describe("forced interleavings of workflows on PostgreSQL", () => {
     expect(await fixture.list()).toHaveLength(2);
   });
 
-  test("the commits of others don't wait for an instance that is just written, while it goes on running", async () => {
+  test("the commits of others don't wait for an instance that is just written, while it continues running", async () => {
     const owner = await fixture.start();
     const holder = await lock(owner);
 

@@ -132,7 +132,7 @@ describe("a connection to PostgreSQL that is cut, for workflows,", () => {
       expect(await fixture.load(owner)).toMatchObject({ wakes: 1, events: [{ id: eventId, sequence: 1 }] });
     });
 
-    test("lets a restart be asked for again", async () => {
+    test("lets a restart be repeated", async () => {
       const owner = await start();
       await store.instances.commit(fixture.commitOf(owner, COMPLETED, { entries: [fixture.entry()] }));
       const wasCut = proxy.cut(fixture.namespace, cut);

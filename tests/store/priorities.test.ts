@@ -23,7 +23,7 @@ describe.each(DRIVERS)("instances on $name", (engine) => {
       expect(ids(await fixture.claim())).toEqual(order);
     });
 
-    test("are followed while claims of a long queue go on where they stopped", async () => {
+    test("are followed while claims of a long queue continue where they stopped", async () => {
       await fixture.createMany(6);
       expect(await fixture.claim({ limit: 2 })).toHaveLength(2);
       await fixture.join("high", { priority: 1 });

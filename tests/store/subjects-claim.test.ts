@@ -107,7 +107,7 @@ describe.each(DRIVERS)("a claim of subjects on $name", (engine) => {
       expect(lastGroup).toBe("small");
     });
 
-    test("goes on with the group after the last one, round and round", async () => {
+    test("continues with the group after the last one, round and round", async () => {
       await fixture.sync(["a", "b", "c", "d"].flatMap((group) => many(group, 3, 1)));
       const first = await fixture.claim({ limit: 3, fair: fair(3) });
       const second = await fixture.claim({ limit: 3, fair: fair(3, first.lastGroup ?? "") });
@@ -116,7 +116,7 @@ describe.each(DRIVERS)("a claim of subjects on $name", (engine) => {
       expect(groupsOf(second.subjects.map(({ subjectKey }) => subjectKey))).toEqual({ a: 1, b: 1, d: 1 });
     });
 
-    test("looks at so many groups at most, and goes on from there", async () => {
+    test("looks at so many groups at most, and continues from there", async () => {
       const asleep = ["a", "b", "c"].flatMap((group) => many(group, 1, fixture.now + 1000));
       await fixture.sync([...asleep, ...many("d", 2, 5), fixture.discovered("alone", { dueAt: 1 })]);
       const first = await fixture.claim({ limit: 2, fair: fair(1, "", 2) });

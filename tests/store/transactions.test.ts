@@ -173,13 +173,13 @@ describe.each(DRIVERS)("transactions on $name", (engine) => {
     expect(await fixture.claim()).toMatchObject([{ id: "a" }]);
   });
 
-  test("refuse another inside of one, which would wait for itself or not be part of it", async () => {
+  test("refuse another inside one, which would wait for itself or not be part of it", async () => {
     const nested = fixture.store.engine.transaction(() => fixture.store.engine.transaction(async () => "inner"));
 
     await expect(nested).rejects.toMatchObject({ code: "transaction.nested" });
   });
 
-  test("refuse writes inside of one that would not be part of it", async () => {
+  test("refuse writes inside one that would not be part of it", async () => {
     const waiting = fixture.store.engine.transaction(() => fixture.store.hooks.insert([fixture.trigger({ id: "a" })]));
 
     await expect(waiting).rejects.toMatchObject({ code: "transaction.nested" });

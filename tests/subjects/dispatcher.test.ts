@@ -138,7 +138,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     });
   });
 
-  test("waits longer after each failure, up to a cap, as its dispatcher was told", async () => {
+  test("waits longer after each failure, up to a cap, as its dispatcher's options say", async () => {
     const dispatcher = create({ retries: { delay: "1 second", backoff: "linear", maxDelay: "3 seconds" } });
     await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a" }] });
     const waits: number[] = [];
@@ -166,7 +166,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     expect(await claimOne(dispatcher)).toMatchObject({ subjectKey: "a", attempts: 1 });
   });
 
-  test("goes on from the last checkpoint of an owner that was killed, though each script syncs before it claims", async () => {
+  test("continues from the last checkpoint of an owner that was killed, though each script syncs before it claims", async () => {
     const script = async () => {
       const dispatcher = create();
       await dispatcher.syncSubjects({ subjects: [{ subjectKey: "a", cursor: { page: 1 }, meta: { id: "1" } }] });

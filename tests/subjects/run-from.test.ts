@@ -49,7 +49,7 @@ describe.each(ENGINES)("subjects on $name", (engine) => {
     expect(await instance.result()).toMatchObject({ discovered: 2, completed: 2, failed: 0 });
   });
 
-  test("but not inside of a unit of work, which they would not be part of", async () => {
+  test("but not inside a unit of work, which they would not be part of", async () => {
     await using app = await perdure({ database: fixture.database.adapter, namespace: namespace(), logger: SILENT });
     const dispatcher = app.subjects.dispatcher("inventory");
     const inside = app.unitOfWork(() => dispatcher.syncSubjects({ subjects: discover() }));

@@ -66,7 +66,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(pages).toEqual([1, 2]);
   });
 
-  test("lets completed subjects rest for as long as it is told, or as their handlers say", async () => {
+  test("lets completed subjects rest for as long as its options or their handlers say", async () => {
     const dispatcher = create();
     const at = new Date(fixture.clock.now() + 5000);
     const handle = ({ subjectKey }: { subjectKey: string }) =>
@@ -78,7 +78,7 @@ describe.each(ENGINES)("runSubjects on $name", (engine) => {
     expect(await dispatcher.runSubjects({ ...discover("a", "b"), handle })).toMatchObject({ claimed: 0 });
   });
 
-  test("fails one subject without a word to the others, and goes on from its checkpoint", async () => {
+  test("fails one subject without affecting the others, and continues from its checkpoint", async () => {
     const dispatcher = create();
     const events: string[] = [];
     const handle = async (

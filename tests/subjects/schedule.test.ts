@@ -137,7 +137,7 @@ describe.each(ENGINES)("subjects of an application on $name", (engine) => {
     expect(() => app.subjects.define("late", { every: "1 hour", handle: () => {} })).toThrow(/stopped/);
   });
 
-  test("are refused where they aren't well defined", () => {
+  test("are refused if their definition is wrong", () => {
     const handle = () => {};
     for (const options of [{}, { handle }, { handle, every: "10 milliseconds" }, { handle, every: "1 hour", x: 1 }]) {
       expect(() => defineSubjects(options as never)).toThrow();

@@ -250,7 +250,7 @@ describe.each(ENGINES)("spans of workflows on $name", (engine) => {
 });
 
 describe.each(ENGINES)("spans of hooks on $name", (engine: TestEngine) => {
-  test("have the context of the trigger, and so have the spans inside of the handler", async () => {
+  test("have the context of the trigger, and so have the spans inside the handler", async () => {
     const database = await engine.create();
     const spans = new Spans();
     const tracerProvider = spans.process();

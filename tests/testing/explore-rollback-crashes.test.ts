@@ -40,7 +40,7 @@ async function check(app: App, { charged, refunded, order }: ReturnType<typeof c
 const REFUNDED = ["right of 3", "left of 2", "first of 1"];
 
 describe("crashes at every commit of a rollback", () => {
-  test("make no difference to what is taken back, nor to its order", async () => {
+  test("make no difference to what is rolled back, nor to its order", async () => {
     const report = await exploreCrashes(
       {
         setUp: createOrder,
@@ -59,7 +59,7 @@ describe("crashes at every commit of a rollback", () => {
     expect(points).toEqual(expect.arrayContaining([expect.stringContaining("step left rolled back")]));
   });
 
-  test("make no difference where it is asked for by terminating, and asked for again", async () => {
+  test("make no difference where terminating requests it, and requests it again", async () => {
     const report = await exploreCrashes(
       {
         setUp: createOrder,

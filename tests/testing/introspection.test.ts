@@ -84,7 +84,7 @@ describe("an introspected instance", () => {
     expect(called).toEqual([]);
   });
 
-  test("gets errors for as many attempts as it is told, and waits between them", async () => {
+  test("gets errors for the mocked number of attempts, and waits between them", async () => {
     const { app, instance, create, called } = await begin();
     await instance.modify((modifier) => modifier.mockStepError({ name: "charge" }, new Error("declined"), 2));
     const start = app.now();
@@ -124,7 +124,7 @@ describe("an introspected instance", () => {
     expect(called).toEqual([]);
   });
 
-  test("sees a step time out at once, as often as it is told", async () => {
+  test("sees a step time out at once, as often as it was mocked", async () => {
     const { app, instance, create, called } = await begin();
     await instance.modify(async (modifier) => {
       await modifier.forceStepTimeout({ name: "charge" }, 1);

@@ -64,7 +64,7 @@ describe("runUntilIdle", () => {
     });
   });
 
-  test("waits for a handler that the test lets go on", async () => {
+  test("waits for a handler that the test lets continue", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const order: string[] = [];
     const slow = defineHook(async () => {

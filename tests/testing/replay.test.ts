@@ -29,7 +29,7 @@ const before: Code = async (step) => {
 };
 
 describe("a replay", () => {
-  test("of the same code goes on where the history ends, and calls nothing", async () => {
+  test("of the same code continues where the history ends, and calls nothing", async () => {
     const entries = await record(before, { hours: 2 });
     let seen: unknown;
     const report = await replay(
@@ -46,7 +46,7 @@ describe("a replay", () => {
     expect(seen).toEqual({ at: new Date(5) });
   });
 
-  test("tells of a renamed step, and that an alias mends it", async () => {
+  test("reports a renamed step, and that an alias repairs it", async () => {
     const entries = await record(before, { hours: 2 });
     const renamed =
       (config: object): Code =>
@@ -73,7 +73,7 @@ describe("a replay", () => {
     });
   });
 
-  test("tells of a new step in the middle, which would run", async () => {
+  test("reports a new step in the middle, which would run", async () => {
     const entries = await record(before, { hours: 2 });
     const report = await replay(
       entries,
@@ -93,7 +93,7 @@ describe("a replay", () => {
     });
   });
 
-  test("tells of a step that is gone, and how the code would end", async () => {
+  test("reports a step that is gone, and how the code would end", async () => {
     const entries = await record(before, { hours: 2 });
     const report = await replay(
       entries,
@@ -131,7 +131,7 @@ describe("a replay", () => {
     expect(await replay(entries, change("instead"))).toMatchObject({ inserted: [], repeated: ["do:instead"] });
   });
 
-  test("goes on after new steps whose results are given", async () => {
+  test("continues after new steps whose results are given", async () => {
     const entries = await record(before, { hours: 2 });
     const strict = toWorkflow(async (step) => {
       const { limit } = (await step.do("look up", never)) as { limit: number };
@@ -186,7 +186,7 @@ describe("a replay", () => {
     });
   });
 
-  test("knows steps inside of steps, and children", async () => {
+  test("knows steps inside steps, and children", async () => {
     const child = defineWorkflow({ name: "child" }, async () => "grown");
     const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
       await step.do("outer", async () => step.do("inner", () => 1));
@@ -211,7 +211,7 @@ describe("a replay", () => {
     });
   });
 
-  test("tells what new code would throw", async () => {
+  test("reports what new code would throw", async () => {
     const report = await replay(
       await record(before),
       toWorkflow(async () => Promise.reject(new TypeError("new bug"))),

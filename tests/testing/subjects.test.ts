@@ -60,7 +60,7 @@ describe("subjects of a test application", () => {
     ]);
   });
 
-  test("go on from their checkpoint when their process has crashed, after their lease", async () => {
+  test("continue from their checkpoint when their process has crashed, after their lease", async () => {
     const pages: number[] = [];
     const imports = defineSubjects({
       every: "1 hour",
@@ -119,7 +119,7 @@ describe("subjects of a test application", () => {
     await app.stop();
   });
 
-  test("are refused where they aren't well defined", async () => {
+  test("are refused if their definition is wrong", async () => {
     const subjects = { inventory: { every: "1 hour" } } as never;
     await expect(createTestApp({ subjects })).rejects.toMatchObject({ code: "subject.invalid" });
   });

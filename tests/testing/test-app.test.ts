@@ -126,7 +126,7 @@ describe("time", () => {
     await app.stop();
   });
 
-  test("years pass at once", async () => {
+  test("can advance by years at once", async () => {
     const { app, sent } = await createMailApp();
     await app.hooks.send.trigger({ to: "ada" }, { processAt: app.now() + 365 * 24 * 60 * MINUTE });
     await app.advance("2 years");

@@ -4,7 +4,7 @@ import { createTestApp } from "../../src/testing/index.ts";
 import { createTour } from "./support/tour.ts";
 
 describe("a crash", () => {
-  test("leaves an instance where its last commit was, for another process to go on", async () => {
+  test("leaves an instance where its last commit was, for another process to continue", async () => {
     const ran: string[] = [];
     const tour = defineWorkflow({ name: "tour" }, async (_event, step) => {
       ran.push("begin");

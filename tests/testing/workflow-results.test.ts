@@ -3,7 +3,7 @@ import { createTestApp } from "../../src/testing/index.ts";
 import { createTour } from "./support/tour.ts";
 
 describe("a result that is waited for", () => {
-  test("comes when time brings it, and waiting for it costs no time", async () => {
+  test("comes when its time has come, and waiting for it takes no time", async () => {
     const { tour } = createTour((step) => step.sleep("long", "300 days"));
     await using app = await createTestApp({ workflows: { tour } });
     const instance = await app.workflows.tour.create();
@@ -30,7 +30,7 @@ describe("a result that is waited for", () => {
     expect(await instance.result({ timeout: "1 minute" })).toEqual({});
   });
 
-  test("outlives a crash, and its time goes on", async () => {
+  test("outlives a crash, and its time continues", async () => {
     const { tour } = createTour((step) => step.sleep("long", "1 hour"));
     await using app = await createTestApp({ workflows: { tour } });
     const instance = await app.workflows.tour.create();

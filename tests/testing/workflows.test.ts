@@ -31,7 +31,7 @@ describe("running workflows", () => {
     expect(await instance.result()).toEqual({ waited: "not at all" });
   });
 
-  test("leaves one that sleeps for long alone until its time has come", async () => {
+  test("leaves an instance that sleeps for long alone until its time has come", async () => {
     const { tour, ran } = createTour((step) => step.sleep("a while", "3 days"));
     await using app = await createTestApp({ workflows: { tour } });
     const instance = await app.workflows.tour.create();
@@ -46,7 +46,7 @@ describe("running workflows", () => {
     expect(await instance.result()).toEqual({});
   });
 
-  test("comes back while one waits in memory for a few seconds, and time brings it on", async () => {
+  test("returns while an instance waits in memory for a few seconds, and advancing the clock ends the wait", async () => {
     const { tour, ran } = createTour((step) => step.sleep("a moment", "3 seconds"));
     await using app = await createTestApp({ workflows: { tour } });
     const instance = await app.workflows.tour.create();
@@ -112,7 +112,7 @@ describe("running workflows", () => {
     }
   });
 
-  test("a step that waits for the result of a child has it", async () => {
+  test("a step that waits for the result of a child receives it", async () => {
     const child = defineWorkflow({ name: "child" }, async (event: WorkflowEvent<number>, step) => {
       await step.sleep("think", "2 seconds");
       return event.payload * 2;
@@ -254,7 +254,7 @@ describe("types and options", () => {
     expect((await app.instances.counts()).total.total).toBe(0);
   });
 
-  test("time passes for what a workflow is told of it, too", async () => {
+  test("the time that a workflow sees passes, too", async () => {
     const { tour } = createTour((step) => step.sleep("long", "1 minute"));
     await using app = await createTestApp({ workflows: { tour } });
     const start = app.now();

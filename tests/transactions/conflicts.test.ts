@@ -148,7 +148,7 @@ test("work that a process without a worker writes in a transaction is run by ano
   expect(notes).toEqual(["from afar"]);
 });
 
-test("a worker that releases a relay before it begins is told to look again", async () => {
+test("a worker that releases a relay before it begins looks again", async () => {
   const database = await postgres.create();
   opened.push(() => database.dispose());
   const note = defineHook((_payload: unknown) => {});
@@ -175,7 +175,7 @@ test("a worker that releases a relay before it begins is told to look again", as
   expect(notices).toContainEqual({ namespace: "app", delayMs: 0 });
 });
 
-test("thirty concurrent transactions of the application's all commit what they write", async () => {
+test("thirty concurrent transactions of the application all commit what they write", async () => {
   const { app, notes, connect } = await start();
   const clients = await Promise.all(Array.from({ length: 30 }, connect));
   const write = async (client: pg.Client, index: number) => {

@@ -99,7 +99,7 @@ describe("workers", () => {
   /** A worker that hears of nothing looks every thirty seconds. */
   const BEFORE_A_POLL_MS = 20_000;
 
-  test("hear of fast commits by few notifications, and miss none of them", async () => {
+  test("learn of fast commits by few notifications, and miss none of them", async () => {
     const { notes, client, connect } = await start();
     const listener = await connect();
     let notifications = 0;
@@ -117,7 +117,7 @@ describe("workers", () => {
     expect((await client.query("select from perdure.wake")).rowCount).toBe(0);
   });
 
-  test("hear of a transaction at its commit, however long it took since the call", async () => {
+  test("learn of a transaction at its commit, however long it took since the call", async () => {
     const { client, connect } = await start();
     const listener = await connect();
     const heard: string[] = [];

@@ -124,7 +124,7 @@ describe("perdure.create_workflow", () => {
     },
   );
 
-  test("creates an instance that is there when the transaction has committed", async () => {
+  test("creates an instance that exists when the transaction has committed", async () => {
     const { app, client } = await start();
     const { rows } = await client.query(
       `select * from perdure.create_workflow('quick', 'order-1', '{"total": 10}', '{"labels":{"tenant":"t","area":"a"},"priority":5}')`,

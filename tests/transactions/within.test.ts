@@ -201,7 +201,7 @@ describe("in a transaction of pg", () => {
     expect(notes).toEqual(["one"]);
   });
 
-  test.each(["pg", "older pg"])("nothing is written outside of a transaction of %s", async (version) => {
+  test.each(["pg", "older pg"])("nothing is written outside a transaction of %s", async (version) => {
     const database = await openDatabase("postgres");
     const { app, notes } = await startApplication(database);
     const client = await connect(database);
@@ -280,7 +280,7 @@ describe.each(SQLITE)("in a transaction of $name", ({ name, open }) => {
     expect((await app.durableHooks.list()).hooks).toEqual([]);
   });
 
-  test("nothing is written outside of a transaction", async () => {
+  test("nothing is written outside a transaction", async () => {
     const database = await openDatabase(name);
     const { app } = await startApplication(database);
     const { transaction } = open(database.location);

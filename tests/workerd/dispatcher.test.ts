@@ -83,7 +83,7 @@ describe("hooks in a Durable Object", () => {
     await eventually(async () => expect(await alarm()).toBeNull());
   });
 
-  test("go on by themselves after the object was lost in the middle of one", async () => {
+  test("continue by themselves after the object was lost in the middle of one", async () => {
     gates.set("interrupted", new Promise(() => {}));
     await greet("interrupted");
     await eventually(() => expect(ran()).toEqual(["interrupted"]));
@@ -94,7 +94,7 @@ describe("hooks in a Durable Object", () => {
     await eventually(async () => expect(await pending()).toEqual([]));
   });
 
-  test("go on by themselves after the object was evicted before they were due", async () => {
+  test("continue by themselves after the object was evicted before they were due", async () => {
     await greet("ada", new Date(Date.now() + 700));
     await evictDurableObject(object());
 

@@ -73,7 +73,7 @@ describe("work that takes longer than an alarm may", () => {
     return runInDurableObject(stub, async (_instance, state) => body(await begin(state)));
   };
 
-  test("is handed from one alarm to the next, and goes on meanwhile", () =>
+  test("is handed from one alarm to the next, and continues meanwhile", () =>
     inObject(async ({ clock, alarm, attempts, ring }) => {
       for (let round = 1; round <= 3; round++) {
         const { rung, over } = ring();

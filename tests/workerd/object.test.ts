@@ -100,7 +100,7 @@ describe("an object with workflows, hooks and subjects", () => {
     expect(await inside(({ app }) => app.workflows.approval.list())).toMatchObject({ instances: [{ id: order }] });
   });
 
-  test("goes on by itself with a workflow that sleeps, after it was evicted", async () => {
+  test("resumes a sleeping workflow by itself after it was evicted", async () => {
     await create({ total: 1, nap: 6000 });
     await eventually(async () => expect(await status()).toBe("waiting"));
     await eventually(async () => expect(await alarm()).toBeGreaterThan(Date.now() + 3000));
@@ -109,7 +109,7 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(() => expect(happened.get(order)).toEqual(["charge", "book"]));
   });
 
-  test("goes on by itself with a workflow in whose step it was lost", async () => {
+  test("resumes a workflow by itself in whose step it was lost", async () => {
     stepGates.set(order, new Promise(() => {}));
     await create({ total: 1 });
     await eventually(() => expect(happened.get(order)).toEqual(["charge"]));
@@ -120,7 +120,7 @@ describe("an object with workflows, hooks and subjects", () => {
     await eventually(async () => expect(await status()).toBe("complete"));
   });
 
-  test("goes on by itself with a short wait during which it was lost, and repeats no step", async () => {
+  test("resumes a short wait by itself during which it was lost, and repeats no step", async () => {
     await create({ total: 1, nap: 1500 });
     await eventually(() => expect(happened.get(order)).toEqual(["charge"]));
     await eventually(async () => expect(await status()).toBe("waiting"));

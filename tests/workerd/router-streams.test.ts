@@ -38,7 +38,7 @@ describe("the events of instances in many objects", () => {
   }
   const typesOf = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type);
 
-  test("is told as it happens, to the end of the run", async () => {
+  test("are delivered as they happen, to the end of the run", async () => {
     const subscription = await instance.subscribe();
     const before = await readUntil(subscription, "wait_started");
     await answer("yes");
@@ -50,7 +50,7 @@ describe("the events of instances in many objects", () => {
     expect(await subscription.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("is told again after a cursor, and only what a filter names", async () => {
+  test("are delivered again after a cursor, and only those that a filter names", async () => {
     await answer("yes");
     await instance.result();
     const filter = ["wait_started", "wait_completed"] as const;
@@ -74,7 +74,7 @@ describe("the events of instances in many objects", () => {
     expect(ids).toEqual(expect.arrayContaining(whole.map(({ eventId }) => eventId)));
   });
 
-  test("is told of the run that was asked for, if the object is lost before anything came", async () => {
+  test("are those of the requested run, even if the object is lost before the first one", async () => {
     const subscription = await instance.subscribe({ filter: ["workflow_terminated", "workflow_completed"] });
     await instance.terminate();
     await abortObject();

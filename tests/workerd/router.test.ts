@@ -117,7 +117,7 @@ describe("workflows in many objects", () => {
     expect(await router.checkout.createBatch([{ id: "twice", params: { total: 1 } }])).toEqual([]);
   });
 
-  test("are created each for itself, and what is wrong with some is told by their places", async () => {
+  test("are created one by one, and errors name the index of each that is refused", async () => {
     await router.checkout.create({ id: "there", params: { total: 1 } });
     const wanted = ["first", "there", "", "last"].map((id) => ({ id, params: { total: 1 } }));
     const { created, errors } = await router.checkout.createBatch({ instances: wanted });

@@ -42,7 +42,7 @@ describe.each(ENGINES)("alerts of workflows on $name", (engine) => {
     await withTime(subject.clock, () => expect(alerts).toHaveLength(2));
   });
 
-  test("tell of an instance that is lost with its process three times in a row", async () => {
+  test("report an instance that is lost with its process three times in a row", async () => {
     const alerts: Alert[] = [];
     let begun = 0;
     const hangs = defineWorkflow({ name: "hangs" }, async () => {

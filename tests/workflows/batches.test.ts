@@ -10,7 +10,7 @@ const idsOf = (instances: readonly { id: string }[]) => instances.map(({ id }) =
 describe.each(ENGINES)("batches on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  test("each instance is created for itself, and what is wrong with one is told", async () => {
+  test("each instance is created by itself, and errors name each that is refused", async () => {
     const { workflows } = subject.process({ work });
     await workflows.work.create({ id: "taken" });
     const { created, errors } = await workflows.work.createBatch({
@@ -38,7 +38,7 @@ describe.each(ENGINES)("batches on $name", (engine) => {
     expect((await workflows.work.counts()).total).toBe(3);
   });
 
-  test("so many that are alike are created by their number", async () => {
+  test("several equal instances are created by their number", async () => {
     const process = subject.process({ work });
     const { created, errors } = await process.workflows.work.createBatch({
       count: 5,
@@ -112,7 +112,7 @@ describe.each(ENGINES)("batches on $name", (engine) => {
     expect((await process.workflows.work.counts()).total).toBe(3);
   });
 
-  test("many are deleted at once, and what isn't there is told", async () => {
+  test("many instances are deleted at once, and errors name those that don't exist", async () => {
     const { workflows } = subject.process({ work });
     await workflows.work.createBatch([{ id: "a" }, { id: "b" }, { id: "c" }]);
     const { deleted, errors } = await workflows.work.deleteBatch(["a", "x", "b", "a", "not an id"]);

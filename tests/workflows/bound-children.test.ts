@@ -142,7 +142,7 @@ describe.each(ENGINES)("children of a parent that ends, on $name", (engine) => {
     });
   });
 
-  test("go on if it is restarted, and are ended when the new run ends", async () => {
+  test("continue if it is restarted, and are ended when the new run ends", async () => {
     const process = subject.start({ parent: parentOf(waits), child });
     const parent = await process.workflows.parent.create({ id: "one" });
     await becomes(parent, "waiting");
@@ -177,7 +177,7 @@ describe.each(ENGINES)("children of a parent that ends, on $name", (engine) => {
     await ends(process, "bound");
   });
 
-  test("are never instances that somebody else created, though the parent asks for those", async () => {
+  test("are never instances of another creator, even if the parent asks for their ids", async () => {
     const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
       const options = { id: "foreign", onConflict: "return", ...BOUND } as const;
       return await step.create(child, options).catch((error) => error.code);

@@ -70,7 +70,7 @@ describe.each(ENGINES)("waits for children on $name", (engine) => {
     await expect(instance.result()).resolves.toBe("gold");
   });
 
-  test("a parent waits without a slot for an instance whose handle it got from outside of its code", async () => {
+  test("a parent waits without a slot for an instance whose handle it got from outside its code", async () => {
     let outside: { told: { get(id: string): Promise<WorkflowInstance<string>> } } | undefined;
     const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
       const handle = await (outside as NonNullable<typeof outside>).told.get("child");
@@ -157,7 +157,7 @@ describe.each(ENGINES)("waits for children on $name", (engine) => {
     await expect(instance.result()).resolves.toBe("later");
   });
 
-  test("a wait ends after its timeout, and the child goes on", async () => {
+  test("a wait ends after its timeout, and the child continues", async () => {
     const { instance, child } = await park("1 hour");
     await subject.clock.advanceAndSettle(3_600_000);
     await untilStatus(subject.clock, instance, "complete");

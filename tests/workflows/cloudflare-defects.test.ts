@@ -9,7 +9,7 @@ describe.each(ENGINES)("defects of other local engines that aren't ours, on $nam
   const subject = useWorkflows(engine);
   const HOUR = 3_600_000;
 
-  test("a sleeping instance goes on after its process was started anew, without running steps twice", async () => {
+  test("a sleeping instance continues after its process was started again, without running steps twice", async () => {
     const begun: string[] = [];
     const workflow = defineWorkflow({ name: "restarted" }, async (_event, step) => {
       await step.do("before", () => void begun.push("before"));

@@ -51,7 +51,7 @@ describe.each(ENGINES)("changed code on $name", (engine) => {
     expect(warnings).toEqual([]);
   });
 
-  test("runs its new steps, and tells of old ones that it doesn't reach", async () => {
+  test("runs its new steps, and reports old ones that it doesn't reach", async () => {
     const { result, warnings } = await change(
       async (step) => {
         await step.do("kept", () => 1);
@@ -64,7 +64,7 @@ describe.each(ENGINES)("changed code on $name", (engine) => {
     expect(warnings).toEqual([{ workflow: "changed", instance: "one", steps: ["do:gone"] }]);
   });
 
-  test("says nothing of steps inside of a step that has ended", async () => {
+  test("says nothing of steps inside a step that has ended", async () => {
     const same = async (step: WorkflowStep) =>
       step.do("outer", async () => {
         await step.do("inner", () => 1);
@@ -126,7 +126,7 @@ describe.each(ENGINES)("changed code on $name", (engine) => {
     expect(result).toEqual(["to Ada", "to Bob", "to Bob"]);
   });
 
-  test("that changes the kind of a step runs it anew", async () => {
+  test("that changes the kind of a step runs it again", async () => {
     const { result, warnings } = await change(
       async (step) => step.do("pause", () => "done"),
       async (step) => {

@@ -90,7 +90,7 @@ describe.each(ENGINES)("the cost of workflows on $name", (engine) => {
     expect(costs.rows).toBe(5); // the instance; the step and the deadline; the end of the sleep and the instance again
   });
 
-  test("a long sleep is one commit to park and a claim, a load and a commit to go on", async () => {
+  test("a long sleep is one commit to park and a claim, a load and a commit to continue", async () => {
     const workflow = defineWorkflow({ name: "steps" }, async (_event, step) => {
       await step.sleep("long", "1 hour");
     });

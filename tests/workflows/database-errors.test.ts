@@ -124,7 +124,7 @@ describe.each(ENGINES)("an instance whose database fails on $name", (engine) => 
     await expect(instance.result()).resolves.toBe("10 dollars");
   });
 
-  test("fails a step for good if its error can't be stored, and its run if that is what it comes to", async () => {
+  test("fails a step for good if its error can't be stored, and the run if its own error can't", async () => {
     let calls = 0;
     const workflow = defineWorkflow({ name: "prices" }, async (_event, step) => {
       const fails = () => {

@@ -80,7 +80,7 @@ describe.each(ENGINES)("code that diverges from a history on $name", (engine) =>
     expect((await instance.history()).entries).toMatchObject([{ name: "charge" }, { name: "rest" }]);
   });
 
-  test("holds the instance of code that would catch any error and go on", async () => {
+  test("holds the instance of code that would catch any error and continue", async () => {
     const { instance } = await change(charging, async (step) => {
       try {
         return await effect(step, "bill");

@@ -25,7 +25,7 @@ describe.each(ENGINES)("events about a run on $name", (engine) => {
     });
   }
 
-  test("has the delays of retries as they were computed, also of rollbacks", async () => {
+  test("have the computed delays of retries, also of rollbacks", async () => {
     const retries = { limit: 2, delay: "10 seconds" } as const;
     const failing = defineWorkflow({ name: "failing" }, async (_event, step) => {
       const rollback = () => Promise.reject(new Error("not yet"));

@@ -78,7 +78,7 @@ describe.each(ENGINES)("owners that have lost their instance, on $name", (engine
     await expect(instance.result()).resolves.toBe(2);
   });
 
-  test("are told so when they go on and find that their time is over", async () => {
+  test("notice it when they continue and find that their time is over", async () => {
     const { contexts, owner } = await begin();
     await owner.clock.advanceAndSettle(LEASE_MS / 2); // renews
     owner.clock.advance(2 * LEASE_MS);
@@ -127,7 +127,7 @@ describe.each(ENGINES)("owners that have lost their instance, on $name", (engine
     },
   );
 
-  test("by a terminate of their own process are told at once, and what the step gives is dropped", async () => {
+  test("by a terminate of their own process learn it at once, and the step's result is dropped", async () => {
     const { gate, begun, contexts, instance, owner } = await begin();
     await instance.terminate();
     expect(contexts[0]?.signal.reason).toMatchObject({ name: "AttemptAbortedError", code: "attempt.superseded" });

@@ -106,7 +106,7 @@ describe.each(ENGINES)("flow control on $name", (engine) => {
     for (const id of ["moving", "second"]) await becomes(await process.workflows.workflow.get(id), "complete");
   });
 
-  test("a sleeping instance leaves its slot to others, and goes on with a slot before new instances", async () => {
+  test("a sleeping instance leaves its slot to others, and continues with a slot before new instances", async () => {
     const track = new Track();
     const workflow = defineWorkflow({ name: "sleepy", concurrency: { limit: 1 } }, async ({ instanceId }, step) => {
       if (instanceId === "sleeper") await step.sleep("long", "1 hour");

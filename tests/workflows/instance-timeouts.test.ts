@@ -204,7 +204,7 @@ describe.each(ENGINES)("the timeout of an instance on $name", (engine) => {
     expect(undone).toEqual(["workflow.timeout"]);
   });
 
-  test("is told to a parent that waits", async () => {
+  test("reaches a parent that waits", async () => {
     const child = defineWorkflow({ name: "child" }, async (_event, step) => {
       await step.sleep("long", "1 year");
     });

@@ -108,7 +108,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("jobs on $name", (engine) => {
     expect((await (await process.workflows.fails.get("acme-0")).status()).run).toBe(2);
   });
 
-  test("list failures, and go on with the others", async () => {
+  test("list failures, and continue with the others", async () => {
     const { process, jobs, counts } = await begin(12);
     const job = await jobs.start({
       action: "restart",
@@ -123,7 +123,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("jobs on $name", (engine) => {
     expect(await counts()).toEqual({ waiting: 12 });
   });
 
-  test("go on where a lost owner stopped, do nothing twice, and count everything once", async () => {
+  test("continue where a lost owner stopped, do nothing twice, and count everything once", async () => {
     const { process, jobs } = await begin(60);
     const job = await jobs.start({ action: "pause", instances: { workflow: "waits" } });
     const runtime = process.fragment.parts.workflows as WorkflowRuntime;

@@ -31,7 +31,7 @@ describe.each(ENGINES)("steps that are called after the instance was parked, on 
     return { gate, begun, process, instance, workflow, calls: () => calls };
   }
 
-  test("run at once, in the same call of the function, and the instance goes on waiting", async () => {
+  test("run at once, in the same call of the function, and the instance continues waiting", async () => {
     const { gate, begun, process, instance, calls } = await begin("step");
     gate.open();
     await eventually(() => expect(begun).toEqual(["beside"]));

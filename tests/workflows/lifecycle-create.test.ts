@@ -41,7 +41,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
     });
   });
 
-  test("refuses an id that the workflow has, whatever became of that instance", async () => {
+  test("refuses an id that the workflow has, whatever happened to that instance", async () => {
     const { binding } = setUp();
     const first = await binding.create({ id: "one", params: "complete" });
     const again = () => binding.create({ id: "one", params: "sleep" });
@@ -67,7 +67,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
     expect((await binding.list()).instances).toHaveLength(1);
   });
 
-  test('gives the instance that is there, if the caller says onConflict: "return"', async () => {
+  test('gives the existing instance, if the caller says onConflict: "return"', async () => {
     const sample = new Sample();
     const process = subject.start({ sample: sample.workflow });
     const first = await process.workflows.sample.create({ id: "one", params: "complete" });
@@ -90,7 +90,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
     });
   });
 
-  test("of a batch skips those that are there, and says which are new", async () => {
+  test("of a batch skips those that exist, and says which are new", async () => {
     const { binding } = setUp();
     await binding.create({ id: "b", params: "complete" });
     const created = await binding.createBatch([
@@ -104,7 +104,7 @@ describe.each(ENGINES)("creating instances on $name", (engine) => {
     expect(idsOf((await binding.list({ order: "oldest" })).instances).toSorted()).toEqual(["a", "b", "c"]);
   });
 
-  test("of a batch gives also those that are there, where the caller wants them", async () => {
+  test("of a batch also gives those that exist, if the caller wants them", async () => {
     const { binding } = setUp();
     await binding.create({ id: "b", params: "complete" });
     const created = await binding.createBatch([

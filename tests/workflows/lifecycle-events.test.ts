@@ -14,20 +14,23 @@ describe.each(ENGINES)("sending events to instances on $name", (engine) => {
     return words;
   });
 
-  test.each(["in turn", "at once", "from several processes"])("with an id of one's own %s counts once", async (how) => {
-    const process = subject.start({ workflow });
-    const instance = await process.workflows.workflow.create({ id: "one" });
-    const other = await subject.process({ workflow }).workflows.workflow.get("one");
-    const senders = how === "from several processes" ? [instance, other, instance, other] : Array(4).fill(instance);
-    const send = (sender: typeof instance) => sender.sendEvent({ type: "word", payload: "once", id: "event-1" });
-    if (how === "in turn") for (const sender of senders) await send(sender);
-    else await Promise.all(senders.map(send));
-    await becomes(instance, "waiting");
-    await send(instance); // it has been received by now
-    await instance.sendEvent({ type: "word", payload: "twice", id: "event-2" });
+  test.each(["in turn", "at once", "from several processes"])(
+    "with an id from the caller %s counts once",
+    async (how) => {
+      const process = subject.start({ workflow });
+      const instance = await process.workflows.workflow.create({ id: "one" });
+      const other = await subject.process({ workflow }).workflows.workflow.get("one");
+      const senders = how === "from several processes" ? [instance, other, instance, other] : Array(4).fill(instance);
+      const send = (sender: typeof instance) => sender.sendEvent({ type: "word", payload: "once", id: "event-1" });
+      if (how === "in turn") for (const sender of senders) await send(sender);
+      else await Promise.all(senders.map(send));
+      await becomes(instance, "waiting");
+      await send(instance); // it has been received by now
+      await instance.sendEvent({ type: "word", payload: "twice", id: "event-2" });
 
-    await expect(instance.result()).resolves.toEqual(["once", "twice"]);
-  });
+      await expect(instance.result()).resolves.toEqual(["once", "twice"]);
+    },
+  );
 
   test("with no id counts each time", async () => {
     const process = subject.start({ workflow });

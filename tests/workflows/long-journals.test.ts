@@ -11,7 +11,7 @@ describe.each(ENGINES)("an instance with a long journal, on $name", (engine) => 
     vi.restoreAllMocks();
   });
 
-  test("goes on in the process that loads it, however many leases that takes", async () => {
+  test("continues in the process that loads it, however many leases that takes", async () => {
     let bodies = 0;
     const collect = defineWorkflow({ name: "collect" }, async (_: WorkflowEvent<unknown>, step) => {
       let length = 0;

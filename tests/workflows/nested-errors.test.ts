@@ -68,7 +68,7 @@ describe.each(ENGINES)("an error of an inner step on $name", (engine) => {
     expect(state).toMatchObject({ status: "complete", output: "caught CardDeclined" });
   });
 
-  test("lets the outer step be tried again if it is an ordinary error, and isn't asked for again", async () => {
+  test("lets the outer step be retried if it is an ordinary error, without running the inner step again", async () => {
     let inner = 0;
     const { attempts, state } = await run((step) =>
       step.do("inner", { retries: { limit: 1, delay: 10 } }, () => {

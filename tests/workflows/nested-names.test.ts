@@ -3,7 +3,7 @@ import { ENGINES } from "../support/engines.ts";
 import { replayEverywhere } from "./support/replays.ts";
 import { useWorkflows } from "./support/use-workflows.ts";
 
-describe.each(ENGINES)("a name that is used inside of a step and after it, on $name", (engine) => {
+describe.each(ENGINES)("a name that is used inside a step and after it, on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   test("means another step after a replay too", async () => {

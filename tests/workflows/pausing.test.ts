@@ -73,7 +73,7 @@ describe.each(ENGINES)("pausing instances on $name", (engine) => {
     expect(await instance.status()).toMatchObject({ status: "paused" });
   });
 
-  test("is taken back by a resume while the step still runs", async () => {
+  test("is undone by a resume while the step still runs", async () => {
     const { sample, instance } = await begin("work", "running");
     await instance.pause();
     await instance.resume();

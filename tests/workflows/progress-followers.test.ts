@@ -62,7 +62,7 @@ describe.each(ENGINES)("progress that a step emitted without waiting, on $name",
     expect(values).toEqual(TOKENS);
   });
 
-  test("is there for a follower that comes a moment after the end of the run, and is dropped later", async () => {
+  test("reaches a follower that comes a moment after the end of the run, and is dropped later", async () => {
     const workflow = defineWorkflow({ name: "tells" }, async (_event, step) => {
       await step.do("answer", (ctx) => emitAll(ctx));
     });

@@ -48,7 +48,7 @@ describe.each(ENGINES)("recovery of instances on $name", (engine) => {
     return instance;
   }
 
-  test("goes on after the last step that was committed; the interrupted attempt counts", async () => {
+  test("continues after the last step that was committed; the interrupted attempt counts", async () => {
     const program = poisoned(1);
     await lose(program, 1);
     const instance = await survivor(program);

@@ -59,7 +59,7 @@ describe.each(ENGINES)("restarting from a step on $name", (engine) => {
     expect((await instance.status()).output).toEqual(["first 1", "again", "no", "same 4", "same 5", "last 3"]);
   });
 
-  test("runs a step with everything inside of it again", async () => {
+  test("runs a step with everything inside it again", async () => {
     const { ran, body } = counting();
     const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {
       await step.do("first", body("first"));
@@ -231,7 +231,7 @@ describe.each(ENGINES)("restarting from a step on $name", (engine) => {
       expect((await instance.status()).output).toBe("hello");
     });
 
-    test("tries a failed step again with what failed inside of it", async () => {
+    test("tries a failed step again with what failed inside it", async () => {
       const { ran, broken, body } = counting();
       broken.add("inner");
       const workflow = defineWorkflow({ name: "workflow" }, (_event, step) =>

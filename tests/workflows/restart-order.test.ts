@@ -106,7 +106,7 @@ describe.each(ENGINES)("the order of starts on $name", (engine) => {
     expect((await instance.status()).output).toEqual(["early 1", "next", "late 2"]);
   });
 
-  test("a step that runs can be begun anew, though nothing is written of it yet", async () => {
+  test("a step that runs can be restarted, though nothing is written of it yet", async () => {
     const { ran, gate, quick, slow } = noting();
     const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {
       await step.do("first", quick("first"));

@@ -8,7 +8,7 @@ import { eventually, useWorkflows, withTime } from "./support/use-workflows.ts";
 describe.each(ENGINES)("restarting instances on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  test("begins anew with the same id and params, and runs every step again", async () => {
+  test("begins again with the same id and params, and runs every step again", async () => {
     const runs: unknown[] = [];
     const workflow = defineWorkflow({ name: "again" }, async (event: WorkflowEvent<{ total: number }>, step) => {
       await step.do("note", ({ idempotencyKey }) => void runs.push([event.instanceId, event.payload, idempotencyKey]));

@@ -56,7 +56,7 @@ describe.each(ENGINES)("results on $name", (engine) => {
     await result;
   });
 
-  test("are there at once for the process that created the instance, if another one has finished it since", async () => {
+  test("come at once in the process that created the instance, if another one has finished it since", async () => {
     const sample = new Sample();
     const creator = subject.process({ sample: sample.workflow });
     const created = await creator.workflows.sample.create({ id: "one", params: "complete" });

@@ -138,7 +138,7 @@ describe.each(ENGINES)("retention on $name", (engine) => {
     }
   });
 
-  test("a purge that is interrupted goes on, and work goes on beside it", async () => {
+  test("a purge that is interrupted continues, and work continues beside it", async () => {
     const process = subject.process({ work });
     const retention = { successRetention: 0 };
     for (let batch = 0; batch < 3; batch++) {

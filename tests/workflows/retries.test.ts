@@ -122,7 +122,7 @@ describe.each(ENGINES)("retries of steps on $name", (engine) => {
     expect(cause).toBeInstanceOf(TypeError);
   });
 
-  test("are told of, each with what the attempt before it threw, and so is the end", async () => {
+  test("are reported, each with the error of the attempt before it, and so is the end", async () => {
     const retries = { limit: 2, delay: 1000, backoff: "constant" } as const;
     const workflow = defineWorkflow({ name: "told" }, async (_event, step) =>
       step.do("work", { retries }, ({ attempt }) => {

@@ -134,7 +134,7 @@ describe.each(ENGINES)("retrying the failed step on $name", (engine) => {
     await expect(instance.retryFailedStep()).rejects.toMatchObject({ code: "instance.no_failed_step" });
   });
 
-  test("inside of the failed step, too, a step whose error was caught stays failed", async () => {
+  test("inside the failed step, too, a step whose error was caught stays failed", async () => {
     const { charged, broken, charge } = banks();
     const workflow = defineWorkflow({ name: "workflow" }, async (_event, step) => {
       const paid = step.do("pay", { retries: { limit: 1, delay: 10 } }, async () => {

@@ -147,7 +147,7 @@ describe.each(ENGINES)("when a rollback begins on $name", (engine) => {
     expect(entries.slice(rollingBack + 1).map(({ name, kind }) => `${name} ${kind}`)).toEqual(["charge rolledBack"]);
   });
 
-  test("it is known from one entry that a step can be taken back, however often and wherever it was tried", async () => {
+  test("one entry says that a step can be rolled back, however often and wherever it was tried", async () => {
     const { undone, undo } = notes();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       const shaky = { retries: { limit: 2, delay: "1 hour", backoff: "constant" } } as const;

@@ -11,7 +11,7 @@ describe.each(ENGINES)("a rollback by other code on $name", (engine) => {
   test.each([
     { title: "the step", keeps: "neither" },
     { title: "its rollback", keeps: "step" },
-  ])("that the code doesn't have any more is a failure that is told, never left out: without $title", async (now) => {
+  ])("that the code no longer has is reported as a failure, never left out: without $title", async (now) => {
     const { lines, undo } = noteRollbacks();
     const old = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("reserve", () => 1, undo("reserve"));

@@ -36,7 +36,7 @@ describe.each(ENGINES)("the events of a rollback on $name", (engine) => {
 
   const FORWARD = ["step_started first", "step_completed first", "step_started second", "step_completed second"];
 
-  test("are Cloudflare's, in order, and say that all is taken back", async () => {
+  test("are Cloudflare's, in order, and say that everything is rolled back", async () => {
     expect(await eventsOf(1)).toEqual([
       ...FORWARD,
       "rollback_started",

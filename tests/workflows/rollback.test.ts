@@ -13,7 +13,7 @@ const fail = () => Promise.reject(new Error("no truck"));
 describe.each(ENGINES)("a rollback on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  test("takes the steps of a failed workflow back, the last to have begun first", async () => {
+  test("rolls back the steps of a failed workflow, the last to begin first", async () => {
     const { lines, undo } = noteRollbacks();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("reserve", () => "seat 7", undo("reserve"));
@@ -54,7 +54,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     expect(entries[7]?.error).toMatchObject({ message: "no truck" });
   });
 
-  test("isn't called for what has gone well, or was caught", async () => {
+  test("isn't called for steps that succeeded, or whose errors were caught", async () => {
     const { lines, undo } = noteRollbacks();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("ship", once, fail, undo("ship")).catch(() => {});
@@ -90,7 +90,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     expect(lines).toEqual(["quick: 1, no truck, quick#1, attempt 1", "slow: undefined, no truck, slow#1, attempt 1"]);
   });
 
-  test("is tried again like a step, with delays and timeouts; the first that fails for good ends it, and is told", async () => {
+  test("is retried like a step, with delays and timeouts; the first that fails for good ends it, and is reported", async () => {
     const { lines, undo } = noteRollbacks();
     const attempts: string[] = [];
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
@@ -154,7 +154,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     });
   });
 
-  test("goes on in another process where one was lost, with the same error and outputs; what is taken back stays so", async () => {
+  test("continues in another process where one was lost, with the same error and outputs; what is rolled back stays so", async () => {
     const { lines, undo } = noteRollbacks();
     let losses = 0;
     const begun: string[] = [];
@@ -234,7 +234,7 @@ describe.each(ENGINES)("a rollback on $name", (engine) => {
     expect((await instance.status()).rollback).toEqual({ outcome: "complete" });
   });
 
-  test("can't have steps of its own, and neither can a step inside of another have one", async () => {
+  test("can't have steps of its own, and neither can a step inside another have one", async () => {
     const { undo } = noteRollbacks();
     const order = defineWorkflow({ name: "order" }, async (_event, step) => {
       await step.do("charge", () => 2, { rollback: async () => void (await step.do("inner", () => 1)) });

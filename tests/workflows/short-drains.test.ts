@@ -53,7 +53,7 @@ describe.each(ENGINES)("short waits on $name", (engine) => {
 
   for (const { title, wait } of WAITS) {
     test.each([{ first: true }, { first: false }])(
-      `${title} comes to its end over drains that are shorter than it (after a step: $first)`,
+      `${title} ends over drains that are shorter than it (after a step: $first)`,
       async ({ first }) => {
         const { workflow, runs } = program(wait, { first });
         const process = subject.process({ workflow });

@@ -8,7 +8,7 @@ import { eventually, LEASE_MS, untilStatus, useWorkflows, withTime } from "./sup
 describe.each(ENGINES)("attempts that were interrupted, on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  test("count when the instance is paused before it goes on", async () => {
+  test("count when the instance is paused before it continues", async () => {
     const attempts: number[] = [];
     const workflow = defineWorkflow({ name: "paused" }, async (_event, step) => {
       await step.do("lost at first", async ({ attempt }) => {
@@ -31,7 +31,7 @@ describe.each(ENGINES)("attempts that were interrupted, on $name", (engine) => {
     expect(attempts).toEqual([1, 2]);
   });
 
-  test("don't count for later steps when the process that goes on is stopped", async () => {
+  test("don't count for later steps when the process that continues is stopped", async () => {
     const attempts: string[] = [];
     const workflow = defineWorkflow({ name: "stopped" }, async (_event, step) => {
       for (const name of ["lost", "given back"]) {

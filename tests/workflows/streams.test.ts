@@ -205,7 +205,7 @@ describe.each(ENGINES)("steps that give streams on $name", (engine) => {
     await eventually(async () => expect(await chunks()).toBeLessThan(3));
   });
 
-  test("begin anew when the process is lost between chunks, and what was written is wiped", async () => {
+  test("begin again when the process is lost between chunks, and what was written is wiped", async () => {
     const attempts: number[] = [];
     const workflow = defineWorkflow({ name: "streams" }, async (_event, step) => {
       const stream = await step.do("read", ({ attempt }) => {
@@ -267,7 +267,7 @@ describe.each(ENGINES)("steps that give streams on $name", (engine) => {
   });
 });
 
-describe("crashes at every commit of a step that gives a stream and tells of its progress", () => {
+describe("crashes at every commit of a step that gives a stream and reports its progress", () => {
   test("make no difference", async () => {
     const { outcomes, runs } = await exploreCrashes(
       {

@@ -99,7 +99,7 @@ describe.each(ENGINES)("following an instance on $name", (engine) => {
     expect(find("workflow_completed")).toMatchObject({ output: "done" });
   });
 
-  test("goes on after any event, in another process too, with nothing missing and nothing twice", async () => {
+  test("continues after any event, in another process too, with nothing missing and nothing twice", async () => {
     const all = await follow(await finished());
     const other = subject.process({ varied });
     const instance = await other.workflows.varied.get("one");
@@ -171,7 +171,7 @@ describe.each(ENGINES)("following an instance on $name", (engine) => {
     await instance.result();
   });
 
-  test("tells how an instance stands that waits or is paused, once", async () => {
+  test("reports that an instance waits or is paused, once", async () => {
     const workflow = defineWorkflow({ name: "waits" }, async (_event, step) => {
       await step.waitForEvent("word", { type: "word", timeout: "1 day" });
     });
@@ -196,7 +196,7 @@ describe.each(ENGINES)("following an instance on $name", (engine) => {
     expect(rest.map(inWords)).toEqual(["wait_completed word", "workflow_completed"]);
   });
 
-  test("goes on with the next run after a restart, unless the run had ended", async () => {
+  test("continues with the next run after a restart, unless the run had ended", async () => {
     const { gates, workflow } = gated();
     const process = subject.start({ workflow });
     const instance = await process.workflows.workflow.create({ id: "one" });

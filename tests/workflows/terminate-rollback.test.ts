@@ -51,7 +51,7 @@ describe.each(ENGINES)("terminating with a rollback on $name", (engine) => {
   ];
 
   describe.each(["the process that has it", "another process"])("by %s", (who) => {
-    test.each(CASES)("takes back what has begun: $mode, paused: $paused", async ({ mode, paused, expected }) => {
+    test.each(CASES)("rolls back what has begun: $mode, paused: $paused", async ({ mode, paused, expected }) => {
       const { workflow, undone, begun } = checkout();
       const runner = subject.start({ workflow });
       const operator = who === "another process" ? subject.process({ workflow }) : runner;
@@ -110,7 +110,7 @@ describe.each(ENGINES)("terminating with a rollback on $name", (engine) => {
     return { ...sample, runner, instance };
   }
 
-  test("can itself be ended at once, which is told", async () => {
+  test("can itself be ended at once, which its status reports", async () => {
     const { instance, undone, gate } = await inTheMiddle();
     await instance.terminate();
 
@@ -123,7 +123,7 @@ describe.each(ENGINES)("terminating with a rollback on $name", (engine) => {
     expect(undone).toHaveLength(1);
   });
 
-  test("comes to rest when it is paused, and goes on when it is resumed", async () => {
+  test("comes to rest when it is paused, and continues when it is resumed", async () => {
     const { instance, undone, gate } = await inTheMiddle();
     await instance.pause();
     expect(await instance.status()).toMatchObject({ status: "waitingForPause" });
@@ -151,7 +151,7 @@ describe.each(ENGINES)("terminating with a rollback on $name", (engine) => {
     await expect(instance.status()).rejects.toMatchObject({ code: "instance.not_found" });
   });
 
-  test("lets the running rollback end at a shutdown, and goes on elsewhere", async () => {
+  test("lets the running rollback end at a shutdown, and continues elsewhere", async () => {
     const { instance, undone, gate, runner, workflow } = await inTheMiddle();
     gate.open = true;
     const closed = runner.dispatcher.stopPolling({ deadlineMs: 60_000 });

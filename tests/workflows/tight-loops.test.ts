@@ -24,13 +24,13 @@ describe.each(ENGINES)("a loop without a pause on $name", (engine) => {
     return { process, instance: await process.workflows.workflow.create({ id: "one" }) };
   }
 
-  test("on an instance's status lets the instance go on", async () => {
+  test("on an instance's status lets the instance continue", async () => {
     const { instance } = await begin();
 
     expect(await until(async () => (await instance.status()).status === "complete")).toBe(true);
   });
 
-  test("on lists of instances lets them go on", async () => {
+  test("on lists of instances lets them continue", async () => {
     const { process } = await begin();
 
     expect(

@@ -224,7 +224,7 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a step with a transaction on $nam
     expect(await book.amounts()).toEqual([]);
   });
 
-  test("refuses steps and waits inside of it, and calls that would not be part of it", async () => {
+  test("refuses steps and waits inside it, and calls that would not be part of it", async () => {
     const codes: unknown[] = [];
     const note = (error: { code?: unknown }) => void codes.push(error.code);
     const other = defineWorkflow({ name: "other" }, async () => {});

@@ -144,7 +144,7 @@ describe.each(ENGINES)("traps that workflows don't fall into, on $name", (engine
     expect(begun).toEqual(["a", "b"]);
   });
 
-  test("the engine's own work is never given up: an instance whose store fails again and again comes to its end", async () => {
+  test("the engine's own work is never given up: an instance whose store fails again and again ends", async () => {
     const begun: string[] = [];
     const workflow = defineWorkflow({ name: "unlucky" }, async (_event, step) => {
       for (const name of ["a", "b"]) await step.do(name, () => void begun.push(name));

@@ -34,7 +34,7 @@ describe.each(ENGINES)("a step that isn't awaited on $name", (engine) => {
     ]);
   });
 
-  test("fails a strict workflow, which is told the step's name", async () => {
+  test("fails a strict workflow with an error that names the step", async () => {
     const { instance, result, warnings } = await run(forgotten, true);
     expect(result).toMatchObject({
       code: "workflow.unawaited_steps",
@@ -51,7 +51,7 @@ describe.each(ENGINES)("a step that isn't awaited on $name", (engine) => {
     return "done";
   };
 
-  test("is named in the log if it has failed before the function ends, and nobody was told", async () => {
+  test("is named in the log if it has failed before the function ends, and no code waited for it", async () => {
     const { instance, result, warnings } = await run(unheard);
     expect(result).toBe("done");
     expect(warnings).toEqual([["do:mail"]]);
@@ -60,7 +60,7 @@ describe.each(ENGINES)("a step that isn't awaited on $name", (engine) => {
     );
   });
 
-  test("fails a strict workflow if it has failed before the function ends, and nobody was told", async () => {
+  test("fails a strict workflow if it has failed before the function ends, and no code waited for it", async () => {
     const { result } = await run(unheard, true);
     expect(result).toMatchObject({ code: "workflow.unawaited_steps", message: expect.stringContaining("do:mail") });
   });

@@ -19,7 +19,7 @@ async function read(stream: ReadableStream<string>): Promise<string> {
   return text;
 }
 
-describe.each(ENGINES)("streams of steps that are taken back on $name", (engine) => {
+describe.each(ENGINES)("streams of steps that are rolled back on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   /** A workflow that pours, and fails; its rollback may be held up until its process is lost. */

@@ -23,7 +23,7 @@ const SAMPLES: [string, () => unknown][] = [
 describe.each(ENGINES)("results of steps on $name", (engine) => {
   const subject = useWorkflows(engine);
 
-  test.each(SAMPLES)("is the same live and after a replay: %s", async (_, make) => {
+  test.each(SAMPLES)("are the same live and after a replay: %s", async (_, make) => {
     const seen: unknown[] = [];
     const workflow = defineWorkflow({ name: "values" }, async (_event, step) => {
       seen.push(await step.do("make", make));

@@ -10,7 +10,7 @@ const WAITS: [string, (step: WorkflowStep) => Promise<unknown>][] = [
   ["a wait for an event", (step) => step.waitForEvent("nap", { type: "word", timeout: "1 day" })],
 ];
 
-describe.each(ENGINES)("inside of a step's function, on $name", (engine) => {
+describe.each(ENGINES)("inside a step's function, on $name", (engine) => {
   const subject = useWorkflows(engine);
 
   test.each(WAITS)("%s is refused at once, with an error that says what to do", async (_, wait) => {
@@ -35,7 +35,7 @@ describe.each(ENGINES)("inside of a step's function, on $name", (engine) => {
     expect((await instance.history()).entries.map(({ kind, name }) => `${name} ${kind}`)).toEqual(["work failed"]);
   });
 
-  test("a wait is refused in an inner step, too, and fails all that it is inside of", async () => {
+  test("a wait is refused in an inner step, too, and fails all that it is inside", async () => {
     const attempts: string[] = [];
     const workflow = defineWorkflow({ name: "waits" }, async (_event, step) => {
       await step.do("outer", () => {
@@ -53,7 +53,7 @@ describe.each(ENGINES)("inside of a step's function, on $name", (engine) => {
     expect((await instance.status()).error).toMatchObject({ code: "step.wait_inside_step" });
   });
 
-  test("a wait that the function catches leaves it to go on", async () => {
+  test("a refused wait lets a function that catches the error continue", async () => {
     const workflow = defineWorkflow({ name: "waits" }, async (_event, step) =>
       step.do("work", () => step.sleep("nap", "1 hour").catch(({ code }: { code: string }) => code)),
     );

@@ -4,7 +4,7 @@ import { LoadBudget } from "./load-budget.ts";
 const MEGABYTE = 1024 * 1024;
 
 describe("the budget of loads", () => {
-  test("lets small loads go on beside each other, and one large load at a time", async () => {
+  test("lets small loads continue beside each other, and one large load at a time", async () => {
     const budget = new LoadBudget();
     const [first, second, small] = [budget.begin(), budget.begin(), budget.begin()];
     first.add(2 * MEGABYTE);

@@ -25,7 +25,7 @@ function watchTransactions() {
   };
 }
 
-test("a commit is heard of at once when a client says that the transaction has ended, however long that was open", async () => {
+test("a commit is noticed at once when a client says that the transaction has ended, however long that was open", async () => {
   const server = watchTransactions();
   const ended = server.begin("1");
   await server.clock.advanceAndSettle(60_000);
@@ -36,7 +36,7 @@ test("a commit is heard of at once when a client says that the transaction has e
   expect(server.heard).toEqual(["1"]);
 });
 
-test("a commit is heard of within milliseconds, however many other transactions begin meanwhile", async () => {
+test("a commit is noticed within milliseconds, however many other transactions begin meanwhile", async () => {
   const server = watchTransactions();
   server.begin("1");
   server.commit("1");
