@@ -145,14 +145,3 @@ test("a file that isn't an exported history is refused, and none is overwritten"
   writeFileSync(file, "no json");
   expect((await runCommand(["replay", file, fitting])).code).toBe(2);
 });
-
-test.each(["bash", "zsh", "fish"])(
-  "the completion script for %s knows the commands and their options",
-  async (shell) => {
-    const { code, out } = await runCommand(["completion", shell]);
-
-    expect(code).toBe(0);
-    for (const word of ["workflows", "redrive", "strict", "doctor"]) expect(out).toContain(word);
-    expect(out).not.toContain("dev-worker");
-  },
-);
