@@ -92,7 +92,7 @@ const OPTIONS: Partial<Record<InstanceJobAction, readonly string[]>> = {
 };
 
 /** To others, these actions do nothing. */
-const STATUSES: Readonly<Record<InstanceJobAction, readonly InstanceStatus[]>> = {
+export const STATUSES_FOR_ACTION: Readonly<Record<InstanceJobAction, readonly InstanceStatus[]>> = {
   pause: UNFINISHED_STATUSES,
   resume: ["paused", "waitingForPause"],
   terminate: UNFINISHED_STATUSES,
@@ -102,7 +102,7 @@ const STATUSES: Readonly<Record<InstanceJobAction, readonly InstanceStatus[]>> =
 };
 
 /** The first is the default. */
-const HOOK_STATUSES: Readonly<Record<HookJobAction, readonly HookStatus[]>> = {
+export const HOOK_STATUSES_FOR_ACTION: Readonly<Record<HookJobAction, readonly HookStatus[]>> = {
   redrive: ["failed"],
   discard: ["failed", "completed"],
   cancel: ["pending", "processing"],
@@ -135,11 +135,11 @@ function parseHookJob(action: unknown, hooks: unknown, options: unknown, within:
   if (within !== null) throw new InvalidInputError("options.invalid", "Hooks have no labels.");
   const filter = parseFilter(hooks, HOOK_FIELDS) as JobHookFilter;
   parseHookFilter(filter);
-  const [first] = HOOK_STATUSES[action];
+  const [first] = HOOK_STATUSES_FOR_ACTION[action];
   const { status = first } = filter;
-  if (status === undefined || !HOOK_STATUSES[action].includes(status)) {
+  if (status === undefined || !HOOK_STATUSES_FOR_ACTION[action].includes(status)) {
     throw invalidOption(
-      `${action} is for hooks that are ${HOOK_STATUSES[action].join(" or ")}, so it finds none that are ${status}`,
+      `${action} is for hooks that are ${HOOK_STATUSES_FOR_ACTION[action].join(" or ")}, so it finds none that are ${status}`,
     );
   }
   return { action, target: "hooks", filter: { ...filter, status }, options: {}, within: null };
@@ -210,7 +210,7 @@ export function selectInstances(namespace: string, request: Of<"instances">, unt
     scope: { namespace, name: workflow },
     filter: {
       ...filter,
-      statuses: filter.statuses.filter((status) => STATUSES[request.action].includes(status)),
+      statuses: filter.statuses.filter((status) => STATUSES_FOR_ACTION[request.action].includes(status)),
       labels: [...filter.labels.filter((pair) => !isOwn(pair)), ...own],
       createdBefore: endOf(filter.createdBefore, until),
     },

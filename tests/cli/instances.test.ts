@@ -102,6 +102,11 @@ describe.each(TARGETS)("commands about instances on $name", (target) => {
     expect((await subject.run("workflows terminate --workflow approval --yes")).code).toBe(0);
     expect((await app.instances.counts()).workflows["approval"]).toMatchObject({ terminated: 2 });
     expect((await subject.run("workflows pause approval/one")).code).toBe(5);
+    for (const action of ["pause", "resume", "terminate"]) {
+      expect((await subject.run(`workflows ${action} --all --yes`)).out, action).toBe("No instance matches.\n");
+    }
+    expect((await subject.run("workflows retry --all --dry-run")).out).toBe("1 instance would be retried.\n");
+    expect((await subject.run("workflows pause --status complete --yes")).out).toBe("No instance matches.\n");
     expect((await subject.run("workflows delete --yes")).err).toContain("For all instances: --all.");
   });
 

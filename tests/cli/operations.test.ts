@@ -52,7 +52,25 @@ describe.each(TARGETS)("commands about hooks, subjects, schedules and workers on
     expect(await subject.run(`hooks cancel ${id}`)).toMatchObject({ code: 0, out: `${id} cancelled\n` });
     expect((await subject.run("hooks cancel --name later --key b")).code).toBe(0);
     expect((await subject.run("hooks cancel --name later --key b")).code).toBe(4);
+    expect((await subject.run("hooks cancel --key b")).code).toBe(2);
+  });
+
+  test("cancel, redrive and discard all hooks that match a filter, after consent", async () => {
+    const app = await subject.start({ hooks: { breaks, later } });
+    const processAt = new Date(Date.now() + 3_600_000);
+    for (const text of ["a", "b", "c"]) await app.hooks.later.trigger({ text }, { processAt });
+    for (const text of ["north", "south"]) await app.hooks.breaks.trigger({ text });
+    await waitUntil("both have failed", async () => (await app.durableHooks.statistics()).failed === 2 || null);
+
     expect((await subject.run("hooks cancel --name later")).code).toBe(2);
+    expect((await subject.run("hooks cancel --name later --dry-run")).out).toBe("3 would be cancelled.\n");
+    expect((await subject.run("hooks cancel --all --yes")).out).toBe("3 of 3 cancelled\n");
+    expect((await subject.run("hooks cancel --all --yes")).out).toBe("No hook matches.\n");
+    expect((await subject.run("hooks redrive --error NORTH --dry-run --json")).out).toBe('{"matching":1}\n');
+    expect((await subject.run("hooks discard --error south --yes")).out).toBe("1 of 1 discarded\n");
+    expect((await subject.run("hooks discard --status completed --yes")).out).toBe("No hook matches.\n");
+    expect((await subject.run("hooks discard --all 01abc")).code).toBe(2);
+    expect((await app.durableHooks.statistics()).failed).toBe(1);
   });
 
   test("list, show, release and make subjects due", async () => {

@@ -16,6 +16,8 @@ export interface ItemOutcome {
 const AT_ONCE = 8;
 /** From so many items on, progress is shown. */
 const MANY = 20;
+/** So many failures are told; programs get all of them. */
+const MOST_TOLD = 20;
 
 export interface Work<Item> {
   /** In the past: `paused`. */
@@ -57,12 +59,16 @@ export async function actOnAll<Item>(context: CommandContext, work: Work<Item>):
 function report({ terminal }: CommandContext, done: string, outcomes: readonly ItemOutcome[]): void {
   const { ok, failed } = terminal.symbols;
   const well = outcomes.filter((one) => one.ok);
-  for (const { target, message = "", code } of outcomes.filter((one) => !one.ok)) {
+  const badly = outcomes.filter((one) => !one.ok);
+  for (const { target, message = "", code } of badly.slice(0, MOST_TOLD)) {
     terminal.noteStyled("red", `${failed} ${safeText(target)}: ${safeText(message)} (${code})`);
+  }
+  if (badly.length > MOST_TOLD) {
+    terminal.noteStyled("red", `${failed} ${badly.length - MOST_TOLD} others: see them with --json`);
   }
   if (well.length < MANY) {
     for (const { target } of well) terminal.print(`${terminal.style("green", ok)} ${safeText(target)} ${done}`);
     return;
   }
-  terminal.print(`${terminal.style("green", ok)} ${well.length} ${done}, ${outcomes.length - well.length} failed`);
+  terminal.print(`${terminal.style("green", ok)} ${well.length} ${done}, ${badly.length} failed`);
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type InstanceJobAction, STATUSES_FOR_ACTION } from "../../jobs/job-request.ts";
 import type { RestartRunOptions, WorkflowInstance } from "../../workflows/instances/instance.ts";
 import type { CommandContext } from "../context.ts";
 import { usageError } from "../failures.ts";
@@ -23,7 +24,7 @@ interface ActionFlags extends FilterFlags, TargetFlags {
 }
 
 interface Action {
-  readonly name: string;
+  readonly name: InstanceJobAction;
   /** In the past. */
   readonly done: string;
   readonly summary: string;
@@ -93,7 +94,7 @@ function addAction(parent: Command, context: CommandContext, action: Action): vo
   withTarget(withJson(withFilter(configure(command)))).action(async (given: readonly string[], flags: ActionFlags) => {
     await using target = await openTarget(flags, context);
     const named = given.length > 0;
-    const references = named ? given.map(parseReference) : await findMatching(target, context, flags);
+    const references = named ? given.map(parseReference) : await findMatching(target, context, name, flags);
     if (named && (flags.all || isFiltered(flags))) throw usageError("Name instances, or give a filter, but not both.");
     await perform({ target, context, action, flags }, references, named);
   });
@@ -133,19 +134,22 @@ async function perform(
   });
 }
 
-/** All instances that match, before any of them changes. */
+/** All instances that match and that the action is for, before any of them changes. */
 async function findMatching(
   target: Target,
   { terminal, signal }: CommandContext,
+  action: InstanceJobAction,
   flags: ActionFlags,
 ): Promise<InstanceReference[]> {
   if (!isFiltered(flags) && !flags.all) {
     throw usageError("Name instances, as workflow/id, or give a filter.", "For all instances: --all.");
   }
+  const status = STATUSES_FOR_ACTION[action].filter((one) => flags.status?.includes(one) ?? true);
+  if (status.length === 0) return [];
   const found: InstanceReference[] = [];
   let cursor: string | undefined;
   do {
-    const page = await readPage(target, flags.workflow, { ...toQuery(flags), limit: "1000", cursor });
+    const page = await readPage(target, flags.workflow, { ...toQuery(flags), status, limit: "1000", cursor });
     found.push(...page.instances.map(({ workflowName, id }) => ({ workflowName, id })));
     cursor = page.cursor ?? undefined;
     if (cursor !== undefined && terminal.interactive) terminal.note(`${found.length} found so far`);
