@@ -83,11 +83,20 @@ function exitCodeOf(error: PerdureError): ExitCode {
   return ExitCode.failed;
 }
 
-/** The cause often says which address, or which user. */
+/** The first cause often says which address, or which user. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  const code = cause instanceof Error ? (cause as NodeJS.ErrnoException).code : undefined;
-  const detail = cause instanceof Error ? cause.message || code : undefined;
+  const first = firstCauseOf(error);
+  const detail = first.message || (first as NodeJS.ErrnoException).code;
   return detail && !error.message.includes(detail) ? `${error.message} (${detail})` : error.message;
+}
+
+function firstCauseOf(error: Error): Error {
+  const seen = new Set<Error>();
+  let first = error;
+  while (first.cause instanceof Error && !seen.has(first)) {
+    seen.add(first);
+    first = first.cause;
+  }
+  return first;
 }

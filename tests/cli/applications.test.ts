@@ -91,6 +91,15 @@ test("perdure init writes a project that perdure dev runs, with a dashboard for 
       () => false,
     ),
   );
+
+  const lib = program.output().length;
+  mkdirSync(join(cwd, "lib/orders"), { recursive: true });
+  writeFileSync(join(cwd, "lib/orders/total.ts"), "export const total: number = ;");
+  await program.says(/total\.ts has changed/, lib);
+  await program.says(/The application runs again/, lib);
+  writeFileSync(join(cwd, "app.ts"), `import "./lib/orders/total.ts";\n`);
+  await program.says(/app\.ts can't be loaded\.\s+\S+lib\/orders\/total\.ts:1/, lib);
+
   program.type("\u0003");
   expect(await program.ended).toBe(0);
   expect(existsSync(join(cwd, ".perdure/dev.json"))).toBe(false);
@@ -106,4 +115,15 @@ test("an old Node gets a message that says which one is needed", async () => {
   expect(await program.ended).toBe(1);
   expect(program.output()).toContain("perdure needs Node 22.13 or newer, and not 23; this is Node 20.1.0.");
   expect(readFileSync(join(root, "src/cli/perdure.ts"), "utf8")).not.toMatch(/^import /m);
+});
+
+test("a module that throws an error is named with the place in its code", async () => {
+  const cwd = createProject("broken");
+  writeFileSync(join(cwd, "app.mjs"), "const options = null;\nexport default options.database;\n");
+  const program = keep(runInPipe(["start"], { cwd }));
+
+  expect(await program.ended).toBe(1);
+  expect(program.output()).toMatch(
+    /app\.mjs can't be loaded\.\nTypeError: Cannot read .*null.*\n +at file:.*app\.mjs:2:\d+\n$/,
+  );
 });

@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { perdure } from "../../src/app/perdure.ts";
+import { Screen } from "../../src/cli/terminal/screen.ts";
+import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import type { WorkflowEvent } from "../../src/workflows/define/workflow-event.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -72,4 +75,24 @@ test("a watch shows changes until Ctrl-C", async () => {
   watch.type("\u0003");
 
   expect(await watch.ended).toBe(130);
+});
+
+test("a watch shows what the terminal has room for, and erases nothing that was on it before", () => {
+  let written = "";
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 10, rows: 6 });
+  stdout.setEncoding("utf8").on("data", (text: string) => {
+    written += text;
+  });
+  const streams = { stdin: new PassThrough(), stdout, stderr: stdout, env: { NO_COLOR: "1" }, platform: "linux" };
+  const screen = new Screen(new Terminal(streams));
+  screen.paint("one\ntwo");
+  stdout.read();
+  expect(written).toBe("\n\n\n\n\n\u001b[Hone\u001b[K\ntwo\u001b[K\n\u001b[J");
+
+  written = "";
+  screen.paint(`one\n${"long".repeat(5)}\nthree\nfour\nfive`); // the second takes two rows
+  stdout.read();
+  expect(written).toBe(
+    `\u001b[Hone\u001b[K\n${"long".repeat(5)}\u001b[K\nthree\u001b[K\n~ 2 more lines\u001b[K\n\u001b[J`,
+  );
 });

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { extname, resolve } from "node:path";
+import { basename, extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Application } from "../../app/application.ts";
 import type { PerdureOptions } from "../../app/perdure.ts";
@@ -44,14 +44,30 @@ export async function loadModule(file: string): Promise<LoadedModule> {
       "Use Node 22.18 or newer, set NODE_OPTIONS=--experimental-strip-types, or compile the module to JavaScript.",
     );
   }
-  const module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown; readonly app?: unknown };
-  const exported = module.default ?? module.app;
-  const value: unknown = typeof exported === "function" ? await exported() : await exported;
+  const value = await evaluate(file).catch((error: unknown) => {
+    throw brokenModule(file, error);
+  });
   if (isApplication(value)) return { kind: "started", app: value };
   if (typeof value === "object" && value !== null && "database" in value) {
     return { kind: "options", options: value as ApplicationOptions };
   }
   throw usageError(`${file} isn't an application module.`, EXPORTS);
+}
+
+async function evaluate(file: string): Promise<unknown> {
+  const module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown; readonly app?: unknown };
+  const exported = module.default ?? module.app;
+  return typeof exported === "function" ? await exported() : await exported;
+}
+
+/** With the place in the user's code, and without the frames of Node and of commands. */
+function brokenModule(file: string, error: unknown): CommandError {
+  const trace = error instanceof Error ? (error.stack ?? String(error)) : String(error);
+  const [own = ""] = trace.split(/\n +at async evaluate /);
+  const lines = own.split("\n").filter((line) => !/^ +at .*\bnode:/.test(line));
+  return new CommandError("cli.module_broken", `${basename(file)} can't be loaded.\n${lines.join("\n").trimEnd()}`, {
+    exitCode: ExitCode.failed,
+  });
 }
 
 /** An adapter in a module's options was made for the command that loads it, which is over. */

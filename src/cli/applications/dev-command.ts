@@ -99,7 +99,10 @@ class Development {
     this.#order.session = { ...session, port: news.port };
     const { terminal, directory } = this.#context;
     writePlace(directory, { pid: process.pid, port: news.port, control: session.control });
-    if (this.#announced) return;
+    if (this.#announced) {
+      terminal.noteStyled("cyan", "The application runs again.");
+      return;
+    }
     this.#announced = true;
     const [token = ""] = session.links;
     terminal.print(`Dashboard: ${terminal.style("cyan", linkTo(news.port, token))}`);

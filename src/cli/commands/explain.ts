@@ -3,6 +3,7 @@ import type { CommandContext } from "../context.ts";
 import { openTarget } from "../targets/open-target.ts";
 import { type TargetFlags, withTarget } from "../targets/target-options.ts";
 import { safeText } from "../terminal/safe-text.ts";
+import { showTimesIn } from "../terminal/times.ts";
 import { parseReference, pathOf } from "./instance-reference.ts";
 import { type OutputFlags, show, withWatch } from "./output.ts";
 
@@ -29,5 +30,5 @@ export function addExplain(parent: Command, context: CommandContext): void {
 function drawExplanation({ sentence, others, clockAheadMs }: WireExplanation): string {
   const more = others.length === 0 ? [] : [`It waits for ${others.length} more at the same time: see --json.`];
   const clock = clockAheadMs === undefined ? [] : [`The clock here differs from the database's by ${clockAheadMs} ms.`];
-  return [safeText(sentence), ...more, ...clock].join("\n");
+  return [safeText(showTimesIn(sentence)), ...more, ...clock].join("\n");
 }

@@ -6,7 +6,7 @@ import { openTarget } from "../targets/open-target.ts";
 import type { Target } from "../targets/target.ts";
 import { type TargetFlags, withTarget } from "../targets/target-options.ts";
 import { type Column, showFields, showTable } from "../terminal/table.ts";
-import { showTime, showWhen } from "../terminal/times.ts";
+import { showTime, showTimesIn, showWhen } from "../terminal/times.ts";
 import { drawWaterfall } from "../terminal/waterfall.ts";
 import type { WireExplanation } from "./explain.ts";
 import { styleOfStatus, type WireInstance } from "./instance-list.ts";
@@ -55,7 +55,7 @@ function draw({ terminal }: CommandContext, { instance, explanation, run, entrie
   const about = [
     ["instance", showReference(instance)],
     ["status", status, styleOfStatus(status)],
-    ["why", explanation?.sentence],
+    ["why", explanation && showTimesIn(explanation.sentence)],
     ["run", String(instance.run)],
     ["version", version === undefined ? null : String(version)],
     [

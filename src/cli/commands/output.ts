@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { pause, systemClock } from "../../clock.ts";
 import type { CommandContext } from "../context.ts";
 import { usageError } from "../failures.ts";
+import { Screen } from "../terminal/screen.ts";
 
 export interface OutputFlags {
   readonly json?: boolean;
@@ -26,9 +27,10 @@ export async function show<Data>(
   load: () => Promise<Data>,
   draw: (data: Data) => string,
 ): Promise<void> {
+  const screen = flags.watch && terminal.live ? new Screen(terminal) : null;
   const print = (data: Data) => {
     if (flags.json) terminal.printJson(data);
-    else if (flags.watch && terminal.live) terminal.repaint(draw(data));
+    else if (screen !== null) screen.paint(draw(data));
     else terminal.print(draw(data));
   };
   const seconds = Number(flags.interval ?? 2);

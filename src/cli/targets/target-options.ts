@@ -36,10 +36,13 @@ export function withTarget(command: Command): Command {
 export function readTarget(flags: TargetFlags, env: Environment): TargetName {
   const given = [flags.database, flags.server, flags.app].filter((one) => one !== undefined);
   if (given.length > 1) throw usageError("--database, --server and --app exclude each other.");
-  const namespace = flags.namespace ?? env["PERDURE_NAMESPACE"];
+  const [ofDatabase, ofServer, ofNamespace] = ["DATABASE", "SERVER", "NAMESPACE"].map(
+    (name) => env[`PERDURE_${name}`] || undefined, // an empty variable is like none
+  );
+  const namespace = flags.namespace ?? ofNamespace;
   if (flags.app !== undefined) return { kind: "module", path: flags.app, namespace: namespace ?? null };
-  const database = flags.database ?? (flags.server === undefined ? env["PERDURE_DATABASE"] : undefined);
-  const server = flags.server ?? (flags.database === undefined ? env["PERDURE_SERVER"] : undefined);
+  const database = flags.database ?? (flags.server === undefined ? ofDatabase : undefined);
+  const server = flags.server ?? (flags.database === undefined ? ofServer : undefined);
   if (database !== undefined && server !== undefined) {
     throw usageError("PERDURE_DATABASE and PERDURE_SERVER are both set.", "Choose one with --database or --server.");
   }

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { ASCII, type Symbols, UNICODE } from "./symbols.ts";
 
 /** A stream that may be a terminal. */
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
 export type Input = Readable & { readonly isTTY?: boolean };
 
 export interface TerminalStreams {
@@ -76,11 +76,6 @@ export class Terminal {
 
   noteStyled(style: Style, line: string): void {
     this.note(this.#errorColours ? paint(style, line) : line);
-  }
-
-  /** Replaces what is shown on the screen. */
-  repaint(text: string): void {
-    this.streams.stdout.write(`\u001b[H\u001b[2J\u001b[3J${text}\n`);
   }
 }
 

@@ -35,6 +35,13 @@ export function showTime(time: string | Date | null | undefined): string {
   return `${date} ${showClock(at)}`;
 }
 
+const ISO = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
+/** A sentence of the server, with its times in the reader's time zone. */
+export function showTimesIn(sentence: string, now = Date.now()): string {
+  return sentence.replaceAll(ISO, (time) => `${showTime(time)} (${showWhen(time, now)})`);
+}
+
 export function showClock(at: Date): string {
   const part = (value: number) => String(value).padStart(2, "0");
   return `${part(at.getHours())}:${part(at.getMinutes())}:${part(at.getSeconds())}`;
