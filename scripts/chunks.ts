@@ -13,9 +13,8 @@ interface Chunk {
  *
  * Few files load fast, and a small entry point loads little code: so one chunk is for the smallest entry points, one for
  * everything else that runs everywhere, and one each for the code that engines, users of SQLite, applications, and these with
- * the program
- * `perdure` share. Every module of a
- * chunk that Workers load is one that Workers need, so none of them imports `node:*`.
+ * the program `perdure` share. Every module of a chunk that Workers load is one that Workers need, so none of them imports
+ * `node:*`.
  */
 const CHUNKS: readonly Chunk[] = [
   { name: "base", has: (by) => by("everywhere") && (by("client/index") || by("cloudflare/index")) },

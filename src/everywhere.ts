@@ -196,8 +196,7 @@ export type {
   NewInstance,
   RestartedInstance,
   RestartOptions,
-} from "./workflows/instances/create-options.ts";
-export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/instances/history-page.ts";
+} from "./workflows/instances/create/create-options.ts";
 export type {
   InstanceLimits,
   InstanceParent,
@@ -230,6 +229,7 @@ export type { ScheduleOption } from "./workflows/schedules/schedule-option.ts";
 export { StoredStream } from "./workflows/streams/stored-stream.ts";
 export type { StepToken } from "./workflows/tokens/step-token.ts";
 export type { TokenOptions } from "./workflows/tokens/token-options.ts";
+export type { EarlierRun, HistoryItem, HistoryOptions, HistoryPage } from "./workflows/views/history-page.ts";
 export type {
   SubscribeOptions,
   WorkflowInstanceEvent,

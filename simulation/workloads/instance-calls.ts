@@ -6,7 +6,7 @@ import {
   WorkflowTerminatedError,
 } from "../../src/errors.ts";
 import { decodeValue } from "../../src/values/index.ts";
-import type { CreateOptions } from "../../src/workflows/instances/create-options.ts";
+import type { CreateOptions } from "../../src/workflows/instances/create/create-options.ts";
 import { InstanceHandle } from "../../src/workflows/instances/instance-handle.ts";
 import type { WorkflowRuntime } from "../../src/workflows/workflow-runtime.ts";
 import type { InstanceAccount } from "../books/instance-account.ts";

@@ -24,7 +24,7 @@ import { evaluateEnv } from "../workflows/define/registered-workflows.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { withoutWorkflows } from "../workflows/hook-supplements.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
-import { createBindings } from "../workflows/instances/create-bindings.ts";
+import { createBindings } from "../workflows/instances/create/create-bindings.ts";
 import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { warnOfReplays } from "../workflows/replay-warning.ts";
 import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";

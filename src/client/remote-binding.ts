@@ -11,7 +11,7 @@ import type {
   DeletedBatch,
   RestartedInstance,
   RestartOptions,
-} from "../workflows/instances/create-options.ts";
+} from "../workflows/instances/create/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import { inBatches, type SentBatch } from "../workflows/instances/sent-batches.ts";
 import type {

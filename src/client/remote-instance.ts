@@ -3,7 +3,6 @@ import { type Duration, parseDuration } from "../duration.ts";
 import { ConflictError, NotFoundError, PerdureError, WorkflowFailedError, WorkflowTerminatedError } from "../errors.ts";
 import type { Explanation } from "../monitoring/explanation.ts";
 import { checkOptions } from "../options.ts";
-import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
 import type {
   InstanceState,
   RestartRunOptions,
@@ -11,6 +10,7 @@ import type {
   UnreceivedEvents,
   WorkflowInstance,
 } from "../workflows/instances/instance.ts";
+import type { HistoryOptions, HistoryPage } from "../workflows/views/history-page.ts";
 import type {
   StandardEventType,
   SubscribeOptions,

@@ -9,7 +9,6 @@ import type { Metrics } from "../monitoring/metrics.ts";
 import { checkOptions } from "../options.ts";
 import type { ListedSubject } from "../subjects/subject-state.ts";
 import { decodeValue, encodeValue } from "../values/index.ts";
-import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/instances/history-page.ts";
 import type {
   InstanceSchedule,
   InstanceState,
@@ -20,6 +19,7 @@ import type {
 } from "../workflows/instances/instance.ts";
 import type { CountOptions, InstanceListOptions, InstancePage } from "../workflows/instances/workflow-binding.ts";
 import type { ScheduleSummary } from "../workflows/schedules/schedule-operations.ts";
+import type { EarlierRun, HistoryItem, HistoryPage } from "../workflows/views/history-page.ts";
 import type { WorkflowInstanceEvent } from "../workflows/views/instance-event.ts";
 import { unreachable } from "./answer-errors.ts";
 

@@ -12,7 +12,12 @@ import type {
   WorkflowStepContext as StepContext,
 } from "../workflows/define/step.ts";
 import type { WorkflowEvent as BeginEvent, ReceivedEvent } from "../workflows/define/workflow-event.ts";
-import type { BatchOptions, CreatedBatch, CreateOptions, DeletedBatch } from "../workflows/instances/create-options.ts";
+import type {
+  BatchOptions,
+  CreatedBatch,
+  CreateOptions,
+  DeletedBatch,
+} from "../workflows/instances/create/create-options.ts";
 import type { WorkflowInstance as Instance, InstanceState } from "../workflows/instances/instance.ts";
 
 /**

@@ -10,7 +10,6 @@ import {
   type WorkflowSettings,
 } from "../workflows/define/workflow-settings.ts";
 import type { ParamsOf, WorkflowEvents, WorkflowOutput, Workflows } from "../workflows/define/workflow-types.ts";
-import { addCounts } from "../workflows/instances/count-instances.ts";
 import type {
   BatchOptions,
   CreatedOrSent,
@@ -18,8 +17,9 @@ import type {
   CreateOrSendOptions,
   RestartedInstance,
   RestartOptions,
-} from "../workflows/instances/create-options.ts";
+} from "../workflows/instances/create/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
+import { addCounts } from "../workflows/instances/lists/count-instances.ts";
 import type {
   CountOptions,
   InstanceCounts,

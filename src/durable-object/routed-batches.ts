@@ -1,11 +1,11 @@
-import { checkBatch, checkBatchOptions } from "../workflows/instances/batches.ts";
+import { checkBatch, checkBatchOptions } from "../workflows/instances/create/batches.ts";
 import type {
   BatchError,
   BatchOptions,
   CreatedBatch,
   CreateOptions,
   DeletedBatch,
-} from "../workflows/instances/create-options.ts";
+} from "../workflows/instances/create/create-options.ts";
 import type { ShardBatch } from "./answer-call.ts";
 import type { RoutedWorkflow } from "./routed-workflow.ts";
 

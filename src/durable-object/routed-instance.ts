@@ -1,7 +1,7 @@
 import type { Duration } from "../duration.ts";
 import type { Explanation } from "../monitoring/explanation.ts";
-import type { HistoryOptions, HistoryPage } from "../workflows/instances/history-page.ts";
 import type { InstanceState, SentEvent, UnreceivedEvents, WorkflowInstance } from "../workflows/instances/instance.ts";
+import type { HistoryOptions, HistoryPage } from "../workflows/views/history-page.ts";
 import type {
   StandardEventType,
   SubscribeOptions,

@@ -5,7 +5,7 @@ import { parseWorkflowLimits, type WorkflowLimits } from "../workflows/define/wo
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { withWorkflows } from "../workflows/hook-supplements.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
-import { createBindings } from "../workflows/instances/create-bindings.ts";
+import { createBindings } from "../workflows/instances/create/create-bindings.ts";
 import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import { completeToken } from "../workflows/tokens/complete-token.ts";

@@ -14,10 +14,10 @@ import { isRegistered, type RegisteredWorkflow } from "../workflows/define/regis
 import type { AnyWorkflow } from "../workflows/define/workflow-types.ts";
 import { withoutWorkflows } from "../workflows/hook-supplements.ts";
 import { type AllInstances, createAllInstances } from "../workflows/instances/all-instances.ts";
-import { alreadyExists } from "../workflows/instances/create.ts";
-import { createBindings } from "../workflows/instances/create-bindings.ts";
+import { alreadyExists } from "../workflows/instances/create/create.ts";
+import { createBindings } from "../workflows/instances/create/create-bindings.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
-import { listInstances } from "../workflows/instances/list-instances.ts";
+import { listInstances } from "../workflows/instances/lists/list-instances.ts";
 import type { BindingOf } from "../workflows/instances/typed-bindings.ts";
 import type { WorkflowBindings } from "../workflows/instances/workflow-binding.ts";
 import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";

@@ -3,7 +3,7 @@ import { RELAY } from "../store/hooks/relay.ts";
 import { INSTANCE_STATUSES } from "../store/instances/instance-records.ts";
 import { JOB, type JobRecord } from "../store/jobs/job-records.ts";
 import type { Store } from "../store/store.ts";
-import { isSearch, searchInstances } from "../workflows/instances/search-instances.ts";
+import { isSearch, searchInstances } from "../workflows/instances/lists/search-instances.ts";
 import type { BatchItem } from "./job-progress.ts";
 import { type InstanceSelection, type StoredRequest, selectHooks, selectInstances } from "./job-request.ts";
 

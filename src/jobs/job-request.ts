@@ -12,12 +12,12 @@ import {
 import type { HookAction } from "../store/jobs/job-records.ts";
 import { timeOfDate } from "../values/index.ts";
 import type { Labels } from "../workflows/define/labels.ts";
+import { checkRestartPoint, type RestartPoint } from "../workflows/instances/kept-entries.ts";
 import {
   FILTER_FIELDS as INSTANCE_FIELDS,
   type ParsedFilter,
   parseInstanceFilter,
-} from "../workflows/instances/instance-filter.ts";
-import { checkRestartPoint, type RestartPoint } from "../workflows/instances/kept-entries.ts";
+} from "../workflows/instances/lists/instance-filter.ts";
 import type { InstanceFilterOptions } from "../workflows/instances/workflow-binding.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 

@@ -1,7 +1,7 @@
 import { parseDuration } from "../duration.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { AnyWorkflow, Workflows } from "../workflows/define/workflow-types.ts";
-import type { CreatedBatch } from "../workflows/instances/create-options.ts";
+import type { CreatedBatch } from "../workflows/instances/create/create-options.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import type { BindingOf, TypedBindings } from "../workflows/instances/typed-bindings.ts";
 import { makeIntrospectable } from "./introspection/introspect.ts";

@@ -24,9 +24,9 @@ import type { EnvOption, RegisteredWorkflow } from "../workflows/define/register
 import type { WorkflowSettings } from "../workflows/define/workflow-settings.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import { withWorkflows } from "../workflows/hook-supplements.ts";
-import type { HistoryItem } from "../workflows/instances/history-page.ts";
 import type { WorkflowInstance } from "../workflows/instances/instance.ts";
 import { InstanceHandle } from "../workflows/instances/instance-handle.ts";
+import type { HistoryItem } from "../workflows/views/history-page.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { HandlerWatch, type OtherWork } from "./handler-watch.ts";
 import { MortalWorkflows, type Rehearse } from "./mortal-workflows.ts";

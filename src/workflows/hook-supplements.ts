@@ -5,8 +5,8 @@ import { ENDED_PARENT } from "../store/instances/instance-records.ts";
 import type { Store } from "../store/store.ts";
 import { evaluateEnv, RegisteredWorkflows } from "./define/registered-workflows.ts";
 import { parseWorkflowLimits } from "./define/workflow-settings.ts";
-import { endedParentHook } from "./instances/bound-children.ts";
-import { createBindings } from "./instances/create-bindings.ts";
+import { endedParentHook } from "./instances/create/bound-children.ts";
+import { createBindings } from "./instances/create/create-bindings.ts";
 import { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /**

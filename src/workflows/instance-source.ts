@@ -5,7 +5,7 @@ import type { ClaimedInstance, NamedLease } from "../store/instances/instance-re
 import type { QueueScope, WakeQuestion } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
-import { findMissingVersions } from "./instances/list-versions.ts";
+import { findMissingVersions } from "./instances/lists/list-versions.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** Notices of other processes within this time share one look. */

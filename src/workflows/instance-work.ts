@@ -12,7 +12,7 @@ import type { ClaimedInstance } from "../store/instances/instance-records.ts";
 import { describeError, encodeError } from "../values/index.ts";
 import { Execution } from "./execution/execution.ts";
 import type { ExecutionEnd } from "./execution/execution-host.ts";
-import { isUnprepared, prepareUnchecked } from "./instances/prepare-unchecked.ts";
+import { isUnprepared, prepareUnchecked } from "./instances/create/prepare-unchecked.ts";
 import type { FinishedRun } from "./instances/results.ts";
 import type { Reacquired } from "./reacquisitions.ts";
 import { runWorkflow } from "./run-workflow.ts";

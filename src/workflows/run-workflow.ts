@@ -7,7 +7,7 @@ import { fromTrait, type WorkflowEvent } from "./define/workflow-event.ts";
 import type { WorkflowEntrypointClass } from "./define/workflow-types.ts";
 import type { Execution } from "./execution/execution.ts";
 import { Steps } from "./execution/steps/steps.ts";
-import { createBindings } from "./instances/create-bindings.ts";
+import { createBindings } from "./instances/create/create-bindings.ts";
 import type { WorkflowBindings } from "./instances/workflow-binding.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fromWireHistory, toWire, type WireHistory } from "../../client/wire.ts";
 import { decodeValue } from "../../values/index.ts";
-import type { HistoryItem } from "../../workflows/instances/history-page.ts";
+import type { HistoryItem } from "../../workflows/views/history-page.ts";
 import type { WireInstance } from "../commands/instance-list.ts";
 import { type InstanceReference, pathOf } from "../commands/instance-reference.ts";
 import { usageError } from "../failures.ts";

@@ -1,8 +1,8 @@
 import type { Duration } from "../../duration.ts";
 import { PerdureError } from "../../errors.ts";
 import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
-import { createIndependently } from "../../workflows/instances/batches.ts";
-import type { CreateOptions } from "../../workflows/instances/create-options.ts";
+import { createIndependently } from "../../workflows/instances/create/batches.ts";
+import type { CreateOptions } from "../../workflows/instances/create/create-options.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { requestedInstance } from "../access/request-details.ts";
 import { present } from "../answers/present.ts";

@@ -1,4 +1,4 @@
-import { createOrSend as createOrSendOf } from "../../workflows/instances/create-or-send.ts";
+import { createOrSend as createOrSendOf } from "../../workflows/instances/create/create-or-send.ts";
 import type { SentEvent } from "../../workflows/instances/instance.ts";
 import { sendToBatch } from "../../workflows/instances/send-to-all.ts";
 import { requestedEvent, requestedInstance } from "../access/request-details.ts";

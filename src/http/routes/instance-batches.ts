@@ -1,8 +1,8 @@
 import type { InstanceRun } from "../../store/instances/instance-records.ts";
 import { MOST_IN_BATCH } from "../../workflows/define/workflow-settings.ts";
-import { deleteBatch as deleteBatchOf } from "../../workflows/instances/batches.ts";
-import type { RestartOptions } from "../../workflows/instances/create-options.ts";
-import { restartOrCreate as restartOrCreateOf } from "../../workflows/instances/restart-or-create.ts";
+import { deleteBatch as deleteBatchOf } from "../../workflows/instances/create/batches.ts";
+import type { RestartOptions } from "../../workflows/instances/create/create-options.ts";
+import { restartOrCreate as restartOrCreateOf } from "../../workflows/instances/create/restart-or-create.ts";
 import { requestedInstance } from "../access/request-details.ts";
 import { present } from "../answers/present.ts";
 import type { Receipts } from "../requests/repeatable-request.ts";

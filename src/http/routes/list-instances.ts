@@ -1,5 +1,5 @@
 import type { InstanceParent } from "../../workflows/instances/instance.ts";
-import { listInstances as listInstancesOf } from "../../workflows/instances/list-instances.ts";
+import { listInstances as listInstancesOf } from "../../workflows/instances/lists/list-instances.ts";
 import type { InstanceListOptions, InstancePage } from "../../workflows/instances/workflow-binding.ts";
 import { hideParents } from "../access/related-instances.ts";
 import { invalidRequest } from "../answers/http-error.ts";

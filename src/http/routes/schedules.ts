@@ -1,4 +1,4 @@
-import type { InstanceOrigin } from "../../workflows/instances/create.ts";
+import type { InstanceOrigin } from "../../workflows/instances/create/create.ts";
 import { runScheduleNow } from "../../workflows/schedules/schedule-operations.ts";
 import type { HttpResource } from "../access/authorization.ts";
 import { present } from "../answers/present.ts";

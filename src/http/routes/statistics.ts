@@ -1,6 +1,6 @@
 import { readGauges } from "../../monitoring/queue-gauges.ts";
 import { INSTANCE_STATUSES } from "../../store/instances/instance-records.ts";
-import { countAllInstances } from "../../workflows/instances/count-instances.ts";
+import { countAllInstances } from "../../workflows/instances/lists/count-instances.ts";
 import type { CountOptions } from "../../workflows/instances/workflow-binding.ts";
 import { present } from "../answers/present.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";

@@ -1,5 +1,5 @@
 import { toJsonSchema } from "../../schema.ts";
-import { listVersions as listVersionsOf } from "../../workflows/instances/list-versions.ts";
+import { listVersions as listVersionsOf } from "../../workflows/instances/lists/list-versions.ts";
 import { NAME } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
 import { workflowResource } from "./instance-schemas.ts";

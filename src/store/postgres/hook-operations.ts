@@ -13,7 +13,7 @@ import { MOST_AHEAD } from "../instances/instance-records.ts";
 import { endOfPrefix } from "../text-order.ts";
 import { integerArray, textArray } from "./array-literals.ts";
 import { isUniqueViolation } from "./errors.ts";
-import { readHookLine } from "./sql/hook-lines.ts";
+import { readHookLine } from "./sql/hooks/hook-lines.ts";
 import {
   cancelHooks,
   discardHooks,
@@ -24,7 +24,7 @@ import {
   purgeHooks,
   redriveHooks,
   searchHooks,
-} from "./sql/hook-operations.ts";
+} from "./sql/hooks/hook-operations.ts";
 import { PostgresStatements } from "./statements.ts";
 
 /** Operators' reads and changes of hooks. */

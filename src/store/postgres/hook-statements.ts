@@ -30,16 +30,16 @@ import { hookColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
 import { PostgresHookOperations } from "./hook-operations.ts";
 import { byReference, inOrder } from "./instances/locking-order.ts";
 import { askNextWake } from "./next-wake.ts";
-import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hook-inserts.ts";
-import { claimHooks, countHooks, renewHooks } from "./sql/hook-leases.ts";
-import { admitHooks, forgetHookStarts } from "./sql/hook-lines.ts";
+import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hooks/hook-inserts.ts";
+import { claimHooks, countHooks, renewHooks } from "./sql/hooks/hook-leases.ts";
+import { admitHooks, forgetHookStarts } from "./sql/hooks/hook-lines.ts";
 import {
   deleteCompletedHooks,
   deleteFinishedHooks,
   findSettledHooks,
   settleHooks,
   takeRelays,
-} from "./sql/hook-outcomes.ts";
+} from "./sql/hooks/hook-outcomes.ts";
 import { expireLeases, findLeased, leaseTokens } from "./sql/queue.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 

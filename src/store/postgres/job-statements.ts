@@ -18,7 +18,7 @@ import type { PostgresClient, PostgresQueryable, PostgresResult } from "./connec
 import { inTransactionOf } from "./connection/transaction.ts";
 import { isUniqueViolation } from "./errors.ts";
 import type { PostgresHookStatements } from "./hook-statements.ts";
-import { cancelHooks, discardHooks, redriveHooks } from "./sql/hook-operations.ts";
+import { cancelHooks, discardHooks, redriveHooks } from "./sql/hooks/hook-operations.ts";
 import { cancelJob, claimJob, getJob, holdJob, insertJob, listJobs, purgeJobs, writeJob } from "./sql/jobs.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 import { PostgresStatements } from "./statements.ts";

@@ -2,8 +2,8 @@ import { InvalidInputError, PerdureError } from "../../errors.ts";
 import type { HookDefinitions } from "../../hooks/define-hook.ts";
 import type { InstanceStatus } from "../../store/instances/instance-records.ts";
 import type { Workflows } from "../../workflows/define/workflow-types.ts";
-import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
+import type { HistoryItem } from "../../workflows/views/history-page.ts";
 import type { TestWorld } from "../test-world.ts";
 import type { Modifications, StepTarget, WorkflowInstanceModifier } from "./modifications.ts";
 

@@ -3,9 +3,9 @@ import type { HookDefinitions } from "../../hooks/define-hook.ts";
 import type { StepType } from "../../store/instances/instance-records.ts";
 import type { TransactionStepConfig, WorkflowStep } from "../../workflows/define/step.ts";
 import { describeStep } from "../../workflows/execution/steps/step-path.ts";
-import type { HistoryItem } from "../../workflows/instances/history-page.ts";
 import type { WorkflowInstance } from "../../workflows/instances/instance.ts";
 import { type EventTarget, eventStepName, triggerStepName } from "../../workflows/transactions/durable-calls.ts";
+import type { HistoryItem } from "../../workflows/views/history-page.ts";
 import { forever } from "../process-life.ts";
 
 interface Call {

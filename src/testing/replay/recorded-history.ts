@@ -3,7 +3,7 @@ import type { InstanceName, NewEntry } from "../../store/instances/instance-reco
 import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { encodeError, encodeValue } from "../../values/index.ts";
 import { NEVER } from "../../workflows/execution/steps/result-call.ts";
-import type { HistoryItem } from "../../workflows/instances/history-page.ts";
+import type { HistoryItem } from "../../workflows/views/history-page.ts";
 
 /** An entry of a history. Where it was kept as JSON, its times are texts. */
 type RecordedItem = Omit<HistoryItem, "at" | "dueAt"> & {

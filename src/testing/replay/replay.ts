@@ -4,7 +4,7 @@ import { encodeValue } from "../../values/index.ts";
 import type { EnvOption } from "../../workflows/define/registered-workflows.ts";
 import type { AnyWorkflow, Workflows } from "../../workflows/define/workflow-types.ts";
 import { describeStep } from "../../workflows/execution/steps/step-path.ts";
-import type { HistoryItem } from "../../workflows/instances/history-page.ts";
+import type { HistoryItem } from "../../workflows/views/history-page.ts";
 import { createTestWorld } from "../test-app.ts";
 import { CallWatch, type NewResults } from "./call-watch.ts";
 import { type RecordedHistory, readRecorded, storeHistory } from "./recorded-history.ts";

@@ -5,7 +5,7 @@ import type { TriggeredHook } from "../../hooks/write-triggers.ts";
 import type { OwnedTransaction } from "../../queue/owned-transaction.ts";
 import type { Backoff } from "../../queue/retry-policy.ts";
 import type { Isolation } from "../../store/engine.ts";
-import type { ChildArguments } from "../instances/create-options.ts";
+import type { ChildArguments } from "../instances/create/create-options.ts";
 import type { EventToSend, ResultOptions, WorkflowInstance } from "../instances/instance.ts";
 import type { StepToken } from "../tokens/step-token.ts";
 import type { EventPayloads, ReceivedEvent } from "./workflow-event.ts";

@@ -1,10 +1,10 @@
 import { NotFoundError } from "../../errors.ts";
 import type { WorkflowEvents, WorkflowOutput, Workflows } from "../define/workflow-types.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { countAllInstances } from "./count-instances.ts";
 import { findInstance } from "./find-instance.ts";
 import type { WorkflowInstance } from "./instance.ts";
-import { listInstances } from "./list-instances.ts";
+import { countAllInstances } from "./lists/count-instances.ts";
+import { listInstances } from "./lists/list-instances.ts";
 import type { AllInstanceCounts, CountOptions, InstanceListOptions, InstancePage } from "./workflow-binding.ts";
 
 /** The instances of all workflows of an application. */

@@ -7,9 +7,9 @@ import type { EventPayloads } from "../define/workflow-event.ts";
 import type { AnyWorkflow, ParamsOf, WorkflowEvents, Workflows } from "../define/workflow-types.ts";
 import { warnOfReplays } from "../replay-warning.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
-import { checkBatch } from "./batches.ts";
-import { alreadyExists, type PreparedInstance, prepareAtOnce, splitCreateOrSend } from "./create.ts";
-import type { CreateArguments, CreateOptions, CreateOrSendOptions, NewInstance } from "./create-options.ts";
+import { checkBatch } from "./create/batches.ts";
+import { alreadyExists, type PreparedInstance, prepareAtOnce, splitCreateOrSend } from "./create/create.ts";
+import type { CreateArguments, CreateOptions, CreateOrSendOptions, NewInstance } from "./create/create-options.ts";
 import type { EventToSend, SentEvent } from "./instance.ts";
 import { prepareEvent, splitAddressed } from "./prepare-event.ts";
 

@@ -27,15 +27,16 @@ import { decodeValue } from "../../values/index.ts";
 import { isRegistered, type RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { endingTrigger } from "../define/terminal-hooks.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
+import type { HistoryOptions, HistoryPage } from "../views/history-page.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
   WorkflowInstanceEventType,
   WorkflowInstanceSubscription,
 } from "../views/instance-event.ts";
+import { readHistory } from "../views/read-history.ts";
 import { parseSubscribeOptions, subscribe } from "../views/subscribe.ts";
 import type { InstanceOperation, WorkflowRuntime } from "../workflow-runtime.ts";
-import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type {
   InstanceState,
   RestartRunOptions,
@@ -54,7 +55,6 @@ import {
   type StepEntries,
 } from "./kept-entries.ts";
 import { prepareEvent } from "./prepare-event.ts";
-import { readHistory } from "./read-history.ts";
 import { finishedAlready, runChanged, tooManyEvents } from "./refusals.ts";
 import { toFinishedRun, waitForRun } from "./results.ts";
 import { findsTerminationHook } from "./termination-hook.ts";

@@ -5,13 +5,13 @@ import type { ErrorDescription, Unreadable } from "../../values/index.ts";
 import type { Labels } from "../define/labels.ts";
 import type { EventPayloads } from "../define/workflow-event.ts";
 import type { RollbackOutcome } from "../rollback/rollback-outcome.ts";
+import type { HistoryOptions, HistoryPage } from "../views/history-page.ts";
 import type {
   StandardEventType,
   SubscribeOptions,
   WorkflowInstanceEventType,
   WorkflowInstanceSubscription,
 } from "../views/instance-event.ts";
-import type { HistoryOptions, HistoryPage } from "./history-page.ts";
 import type { RestartPoint } from "./kept-entries.ts";
 
 export interface InstanceParent {

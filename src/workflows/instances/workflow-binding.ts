@@ -11,7 +11,7 @@ import type {
   NewInstance,
   RestartArguments,
   RestartedInstance,
-} from "./create-options.ts";
+} from "./create/create-options.ts";
 import type { EventToSend, InstanceParent, InstanceSummary, WorkflowInstance } from "./instance.ts";
 
 /** Creates, finds and manages the instances of one workflow. */

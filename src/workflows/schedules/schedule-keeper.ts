@@ -2,7 +2,7 @@ import type { KnownSchedules, ScheduleKey, ScheduleRecord } from "../../store/sc
 import { loggedError } from "../../values/index.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { toTrait } from "../define/workflow-event.ts";
-import { prepareInstance } from "../instances/create.ts";
+import { prepareInstance } from "../instances/create/create.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import { scheduledId, type WorkflowSchedule } from "./schedule-option.ts";
 

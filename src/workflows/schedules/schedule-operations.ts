@@ -4,7 +4,7 @@ import { checkOptions } from "../../options.ts";
 import type { ScheduleRecord, ScheduleTiming } from "../../store/schedules/schedule-records.ts";
 import { isRegistered, type RegisteredWorkflow } from "../define/registered-workflows.ts";
 import { toTrait } from "../define/workflow-event.ts";
-import { type InstanceOrigin, prepareInstance } from "../instances/create.ts";
+import { type InstanceOrigin, prepareInstance } from "../instances/create/create.ts";
 import type { WorkflowInstance } from "../instances/instance.ts";
 import { InstanceHandle } from "../instances/instance-handle.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";

@@ -19,7 +19,8 @@ const SQL = /[`"]\s*(\$\{WITH_\w+\}\s*)?(select|insert|update|delete|with) /;
 /** All exports of an engine's SQL files whose text is a statement, or whose comment names an index. */
 export function readStatements(engine: "sqlite" | "postgres"): SourceStatement[] {
   const folder = fileURLToPath(new URL(`../../../src/store/${engine}/sql`, import.meta.url));
-  return readdirSync(folder)
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
     .map((file) => `${folder}/${file}`)
     .flatMap((file) => {
       const text = readFileSync(file, "utf8");

@@ -15,8 +15,8 @@ import { compareText } from "../../text-order.ts";
 import { integerArray, textArray } from "../array-literals.ts";
 import type { PostgresClient } from "../connection/driver.ts";
 import { inTransactionOf } from "../connection/transaction.ts";
-import { insertNewHooks } from "../sql/hook-inserts.ts";
-import { awaitEnds, findAwaited, lockAwaited, tellWaiters, writeWaiters } from "../sql/waiters.ts";
+import { insertNewHooks } from "../sql/hooks/hook-inserts.ts";
+import { awaitEnds, findAwaited, lockAwaited, tellWaiters, writeWaiters } from "../sql/instances/waiters.ts";
 import { PostgresStatements } from "../statements.ts";
 import { nameColumns } from "./instance-columns.ts";
 

@@ -10,7 +10,7 @@ import type {
   NewEntry,
 } from "../../instances/instance-records.ts";
 import { integerArray, jsonArray, textArray } from "../array-literals.ts";
-import type { CommitShape } from "../sql/commit-instances.ts";
+import type { CommitShape } from "../sql/instances/commit-instances.ts";
 
 /** Rows as columns: a batch is given to PostgreSQL as one array for each column. */
 export function runColumns(runs: readonly InstanceRun[]): unknown[] {

@@ -15,7 +15,7 @@ import type { Connection } from "../connection/connection.ts";
 import type { PostgresClient, PostgresQueryable } from "../connection/driver.ts";
 import { inTransactionOf } from "../connection/transaction.ts";
 import { PostgresReceipts } from "../receipts.ts";
-import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "../sql/instance-changes.ts";
+import { changeInstance, type InstanceChangeKind, restartInstanceWith } from "../sql/instances/instance-changes.ts";
 import {
   DEPENDENT_TABLES,
   deleteInstance,
@@ -24,8 +24,8 @@ import {
   giveUpSlot,
   purgeInstances,
   sweepDependents,
-} from "../sql/instance-deletes.ts";
-import { dropProgress } from "../sql/instance-history.ts";
+} from "../sql/instances/instance-deletes.ts";
+import { dropProgress } from "../sql/instances/instance-history.ts";
 import type { SchemaPrefix, Statement } from "../sql/statement.ts";
 import { PostgresAwaitedEnds } from "./awaited-ends.ts";
 import { endingHookColumns } from "./instance-columns.ts";

@@ -38,11 +38,21 @@ import { askDedicated, type Carrier, type DedicatedConnection } from "../connect
 import type { PostgresClient, PostgresQueryable } from "../connection/driver.ts";
 import { isUniqueViolation } from "../errors.ts";
 import { askNextWake } from "../next-wake.ts";
-import { findCreatedInstances, insertInstances, insertNewInstances, prepareInstance } from "../sql/instance-inserts.ts";
-import { claimInstances, confirmInstances, reacquireInstance, renewInstances } from "../sql/instance-leases.ts";
-import { loadInstances } from "../sql/load-instances.ts";
+import {
+  findCreatedInstances,
+  insertInstances,
+  insertNewInstances,
+  prepareInstance,
+} from "../sql/instances/instance-inserts.ts";
+import {
+  claimInstances,
+  confirmInstances,
+  reacquireInstance,
+  renewInstances,
+} from "../sql/instances/instance-leases.ts";
+import { loadInstances } from "../sql/instances/load-instances.ts";
+import { sendEvents } from "../sql/instances/send-events.ts";
 import { expireLeases, findLeased, leaseTokens } from "../sql/queue.ts";
-import { sendEvents } from "../sql/send-events.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { joinLinesOf } from "../sql/tell-lines.ts";
 import { PostgresAdmission } from "./admission.ts";

@@ -46,16 +46,16 @@ import { toNumber } from "../../rows.ts";
 import { endOfPrefix } from "../../text-order.ts";
 import { integerArray, textArray } from "../array-literals.ts";
 import type { PostgresClient } from "../connection/driver.ts";
-import { countInstances, countLabelledInstances, countVersions } from "../sql/instance-counts.ts";
+import { countInstances, countLabelledInstances, countVersions } from "../sql/instances/instance-counts.ts";
 import {
   readHistory,
   readPastRuns,
   readPositions,
   readSituation,
   readUnreceivedEvents,
-} from "../sql/instance-history.ts";
-import { findRefsById, searchInstances } from "../sql/instance-search.ts";
-import { findDeadlines, findInstances, listInstances, unknownNames } from "../sql/instance-views.ts";
+} from "../sql/instances/instance-history.ts";
+import { findRefsById, searchInstances } from "../sql/instances/instance-search.ts";
+import { findDeadlines, findInstances, listInstances, unknownNames } from "../sql/instances/instance-views.ts";
 import { listLines, readLine } from "../sql/lines.ts";
 import { PostgresStatements } from "../statements.ts";
 import { nameColumns } from "./instance-columns.ts";

@@ -2,7 +2,7 @@ import type { InstanceHistory, InstanceRun, JournalEntry, StoredEvent } from "..
 import { toJournalEntry, toStoredEvent } from "../../instances/instance-rows.ts";
 import { PAGE_BYTES } from "../../instances/load-page.ts";
 import { toNumber } from "../../rows.ts";
-import { LOADED } from "../sql/load-instances.ts";
+import { LOADED } from "../sql/instances/load-instances.ts";
 
 type Row = Record<string, unknown>;
 

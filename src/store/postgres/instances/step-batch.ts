@@ -1,7 +1,7 @@
 import type { InstanceCommit, InstanceCommitResult, NewEntry } from "../../instances/instance-records.ts";
 import { toNumber } from "../../rows.ts";
 import { integerArray, jsonArray, textArray } from "../array-literals.ts";
-import type { StepOutcomes } from "../sql/commit-steps.ts";
+import type { StepOutcomes } from "../sql/instances/commit-steps.ts";
 import { isPlain } from "./instance-columns.ts";
 
 type Row = Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { EventInsert, InstanceRun, TokenStep } from "../../instances/instan
 import { toNumber } from "../../rows.ts";
 import { integerArray, textArray } from "../array-literals.ts";
 import type { PostgresClient } from "../connection/driver.ts";
-import { findEndedTokens, lockTokenRuns } from "../sql/token-waits.ts";
+import { findEndedTokens, lockTokenRuns } from "../sql/instances/token-waits.ts";
 import { PostgresStatements } from "../statements.ts";
 
 /** An event that a token sends. */

@@ -1,5 +1,5 @@
 import { WorkClass } from "../../queue/work-class.ts";
-import { DEPENDENT_TABLES, deleteLabels, markDeleted, UNDER_WAY_MS } from "../sql/instance-deletes.ts";
+import { DEPENDENT_TABLES, deleteLabels, markDeleted, UNDER_WAY_MS } from "../sql/instances/instance-deletes.ts";
 import type { SchemaPrefix } from "../sql/statement.ts";
 import { freeSlots } from "../sql/tell-lines.ts";
 import { LOCKING_FUNCTION, NOW_IN_FUNCTION } from "./locking-function.ts";

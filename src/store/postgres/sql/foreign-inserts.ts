@@ -1,6 +1,6 @@
 import { RELAY } from "../../hooks/relay.ts";
 import { WorkClass } from "../../queue/work-class.ts";
-import { createdInstances } from "./instance-inserts.ts";
+import { createdInstances } from "./instances/instance-inserts.ts";
 import { isNamedBy, type SchemaPrefix, type Statement } from "./statement.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { LineKind } from "../../lines/line-records.ts";
 import { WorkClass } from "../../queue/work-class.ts";
-import { CLAIMED_COLUMNS } from "./instance-leases.ts";
+import { CLAIMED_COLUMNS } from "./instances/instance-leases.ts";
 import type { SchemaPrefix, Statement } from "./statement.ts";
 import { NOW } from "./statement.ts";
 

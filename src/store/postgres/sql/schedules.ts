@@ -1,4 +1,4 @@
-import { createdInstances } from "./instance-inserts.ts";
+import { createdInstances } from "./instances/instance-inserts.ts";
 import { batch, NOW, type SchemaPrefix, type Statement } from "./statement.ts";
 
 const KEY = { namespace: "text", workflow: "text", name: "text", cron: "text", timezone: "text" };

@@ -15,9 +15,9 @@ import type {
 } from "../../define/step.ts";
 import type { ReceivedEvent } from "../../define/workflow-event.ts";
 import type { WorkflowSettings } from "../../define/workflow-settings.ts";
-import { bindChild, splitChildOptions } from "../../instances/bound-children.ts";
-import { createInstance } from "../../instances/create.ts";
-import type { ChildOptions, CreateOptions } from "../../instances/create-options.ts";
+import { bindChild, splitChildOptions } from "../../instances/create/bound-children.ts";
+import { createInstance } from "../../instances/create/create.ts";
+import type { ChildOptions, CreateOptions } from "../../instances/create/create-options.ts";
 import type { ResultOptions, SentEvent, WorkflowInstance } from "../../instances/instance.ts";
 import { InstanceHandle } from "../../instances/instance-handle.ts";
 import { parseRollbackOptions, type StepRollback } from "../../rollback/rollback-options.ts";

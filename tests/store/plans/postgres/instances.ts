@@ -8,8 +8,13 @@ import {
   NO_TRAITS,
 } from "../../../../src/store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../../../src/store/instances/instance-statements.ts";
-import { prepareInstance } from "../../../../src/store/postgres/sql/instance-inserts.ts";
-import { awaitEnds, lockAwaited, tellWaiters, writeWaiters } from "../../../../src/store/postgres/sql/waiters.ts";
+import { prepareInstance } from "../../../../src/store/postgres/sql/instances/instance-inserts.ts";
+import {
+  awaitEnds,
+  lockAwaited,
+  tellWaiters,
+  writeWaiters,
+} from "../../../../src/store/postgres/sql/instances/waiters.ts";
 import { NAMED } from "../../../support/named.ts";
 import { BATCH, fillInstances, refOf } from "./instance-rows.ts";
 import { ALL_ROWS, type PlannedStatement, type PlannedTables } from "./misled-plans.ts";

@@ -4,8 +4,8 @@ import type { InstanceInsert } from "../../../../src/store/instances/instance-re
 import { NO_TRAITS } from "../../../../src/store/instances/instance-records.ts";
 import type { LineLimits } from "../../../../src/store/lines/line-records.ts";
 import type { PostgresInstanceStatements } from "../../../../src/store/postgres/instances/instance-statements.ts";
-import { changeInstance } from "../../../../src/store/postgres/sql/instance-changes.ts";
-import { giveUpSlot } from "../../../../src/store/postgres/sql/instance-deletes.ts";
+import { changeInstance } from "../../../../src/store/postgres/sql/instances/instance-changes.ts";
+import { giveUpSlot } from "../../../../src/store/postgres/sql/instances/instance-deletes.ts";
 import { tellNotedLines } from "../../../../src/store/postgres/sql/tell-lines.ts";
 import { WorkClass } from "../../../../src/store/queue/work-class.ts";
 import { endingTrigger } from "../../../../src/workflows/define/terminal-hooks.ts";

@@ -3,7 +3,7 @@ import { LONGEST_TIMEOUT_MS } from "../../../instances/instance-records.ts";
 import { UNDECIDED_VERSION } from "../../../instances/instance-versions.ts";
 import { HIGHEST_PRIORITY, LOWEST_PRIORITY } from "../../../queue/rank.ts";
 import { isUnknown } from "../../sql/foreign-inserts.ts";
-import { freshClass, freshTime } from "../../sql/instance-inserts.ts";
+import { freshClass, freshTime } from "../../sql/instances/instance-inserts.ts";
 import type { SchemaPrefix } from "../../sql/statement.ts";
 import { NAME_PATTERN, NAMES, NAMESPACE, WORKFLOW_NAMES, WORKFLOW_PATTERN } from "./names.ts";
 import { CALLED_AT, callersFunction, helperFunction } from "./sql-function.ts";
