@@ -4,7 +4,7 @@ import { CuttingProxy } from "../tests/support/cutting-proxy.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../tests/support/embedded-postgres.ts";
 import type { ChaosEngine } from "./settings.ts";
 
-/** A database, and the ways to it. */
+/** A database, and the networks that lead to it. */
 export interface Arena {
   /** For the accounts: reaches the database whatever happens. */
   readonly database: string;
@@ -23,7 +23,7 @@ export function openArena(engine: ChaosEngine, directory: string): Promise<Arena
 /** Processes connect as this role, which isn't a superuser: a superuser misses no privilege. */
 export const PROCESS_ROLE = "chaos";
 
-/** Two networks, so that a fault of one leaves processes on the other that go on. */
+/** Two networks, so that processes on one continue while the other has a fault. */
 async function openPostgresArena(): Promise<Arena> {
   const server = await startEmbeddedPostgres();
   const url = await createProcessRole(server.url);
@@ -40,7 +40,7 @@ async function openPostgresArena(): Promise<Arena> {
   };
 }
 
-/** Gives the URL with which processes connect. They may use whatever the superuser creates, and create tables themselves. */
+/** Returns the URL that processes connect with. They may use whatever the superuser creates, and create tables themselves. */
 async function createProcessRole(database: string): Promise<string> {
   const client = new Client({ connectionString: database });
   await client.connect();

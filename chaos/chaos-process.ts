@@ -17,7 +17,7 @@ export class ChaosProcess {
   readonly ended: Promise<Ending>;
   /** Whether it was asked to end, so that it isn't replaced as failed. */
   askedToStop = false;
-  /** Whether it stands still, or is about to. */
+  /** Whether it is suspended, or about to be. */
   frozen = false;
   ready = false;
   stoppedProducing = false;
@@ -37,14 +37,14 @@ export class ChaosProcess {
       if (say === "ready") this.ready = true;
       else this.stoppedProducing = true;
     });
-    this.#child.on("error", () => {}); // it ended while we spoke to it
+    this.#child.on("error", () => {}); // it ended while we sent to it
   }
 
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** The last of what it printed. */
+  /** The end of its output. */
   get output(): string {
     return this.#output;
   }

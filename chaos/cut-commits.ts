@@ -7,7 +7,10 @@ import { type Arena, openArena } from "./arena.ts";
 import { accountForPostings, type PostedInstance, type Posting } from "./posting-accounts.ts";
 import type { Account } from "./workload.ts";
 
-/** The server never receives it; or its answer is lost; or the server receives it after the client has lost the connection. */
+/**
+ * The server never receives the commit; or its answer is lost; or the server receives it after the client has lost the
+ * connection.
+ */
 const CUTS = ["request", "answer", "late"] as const;
 type CommitCut = (typeof CUTS)[number];
 
@@ -16,7 +19,7 @@ const ACCOUNTS = Array.from({ length: 20 }, (_, number) => `account-${number}`);
 const INSTANCES_AT_ONCE = 8;
 const PAGE = 100;
 const TABLES = [
-  // Nothing here says that a posting is there once: that is for the accounts to find out.
+  // No constraint says that a posting exists once: the accounts must find that out.
   "create table chaos_posting (item text, step text, token text, account text, attempt integer)",
   "create table chaos_balance (account text primary key, amount integer not null)",
 ];
@@ -32,7 +35,7 @@ export interface CutCommitsResult {
 }
 
 /**
- * Cuts so many connections, each exactly at the commit of a step's transaction, and compares everything that the transactions
+ * Cuts this many connections, each exactly at the commit of a step's transaction, and compares everything that the transactions
  * wrote with the journals. Each of the two networks has an application of its own, which runs until its half of the cuts has
  * happened.
  */
@@ -54,7 +57,7 @@ class CommitsRun {
   readonly cuts: Record<CommitCut, number> = { request: 0, answer: 0, late: 0 };
   readonly #arena: Arena;
   readonly #random: SeededRandomness;
-  /** What each instance gave its caller, or null if it gave nothing. */
+  /** The result that each instance's caller received, or null if there was none. */
   readonly #outputs = new Map<string, Record<string, string> | null>();
   #bodies = 0;
 
@@ -134,7 +137,7 @@ class CommitsRun {
     const accounts = STEPS.map(() => this.#random.pick(ACCOUNTS));
     this.#outputs.set(item, null);
     const instance = await app.workflows.transfer.create({ id: item, params: { accounts } });
-    const output = await instance.result().catch(() => null); // the accounts tell what became of it
+    const output = await instance.result().catch(() => null); // the accounts find out what happened to it
     this.#outputs.set(item, output);
   }
 }

@@ -2,15 +2,17 @@ import { SeededRandomness } from "../simulation/random.ts";
 import { COMMIT, COMMIT_STEPS } from "../tests/support/cut-texts.ts";
 import { type ChaosEngine, LEASE_MS, type Point, type PointAction } from "./settings.ts";
 
-/** What goes wrong. Names are those of the summary in the end. */
+/** What goes wrong, by the names in the final summary. */
 export type FaultPlan =
   | { readonly name: "killed" | "asked to stop" | "stopped past its lease" | "clock shifted" }
   | { readonly name: "killed at a point" | "stopped at a point"; readonly point: Point }
   | { readonly name: "database restarted"; readonly mode: "fast" | "immediate" }
   | { readonly name: "connections cut" | "connections silent" | "answers delayed" | "connections narrow" }
-  /** The connection is cut when a client says this: before the server hears it, or before the client hears the answer. */
+  /**
+   * The connection is cut when a client sends this: before the server receives it, or before the client receives the answer.
+   */
   | { readonly name: "cut at a statement"; readonly text: string; readonly lost: "request" | "answer" }
-  /** From then on it is silent, and neither end is told: a transaction stays open on the server. */
+  /** From then on it is silent, and neither end notices: a transaction stays open on the server. */
   | { readonly name: "silent at a statement"; readonly text: string }
   | { readonly name: "table locked"; readonly table: "hook" | "instance" | "journal" | "line" | "subject" }
   /** The role of the processes may not write to this table for a while. */
@@ -20,7 +22,7 @@ export interface Fault {
   /** Since the beginning. */
   readonly atMs: number;
   readonly plan: FaultPlan;
-  /** From 0 to 1: whom it hits. */
+  /** From 0 to 1: which process it hits. */
   readonly victim: number;
   readonly forMs: number;
   readonly shiftMs: number;
@@ -81,7 +83,7 @@ const NETWORK_AND_SERVER: readonly FaultPlan[] = [
 export function scheduleFaults(seed: number, engine: ChaosEngine, lengthMs: number): Fault[] {
   const random = new SeededRandomness(seed);
   const kinds = engine === "postgres" ? [...PROCESSES, ...NETWORK_AND_SERVER] : PROCESSES;
-  // In a short run there is less time between them, so that each has its turn.
+  // A short run leaves less time between them, so that each has its turn.
   const pauseMs = Math.min(LONGEST_MEAN_PAUSE_MS, (lengthMs * 0.85) / kinds.length);
   const faults: Fault[] = [];
   let bag: FaultPlan[] = [];

@@ -27,11 +27,13 @@ export class Faults {
     this.#note = note;
   }
 
-  /** Lets it happen. Resolves when it is over, or when it is armed: such a fault happens if its statement is sent. */
+  /**
+   * Makes the fault happen. Resolves when it is over, or when it is armed: then it happens as soon as its statement is sent.
+   */
   async strike(fault: Fault): Promise<void> {
     const { plan } = fault;
     const whom = await this.#perform(fault);
-    if (whom === null || "text" in plan) return; // no process was there to be hit, or it counts when it happens
+    if (whom === null || "text" in plan) return; // there was no process to hit, or it counts when it happens
     this.#count(plan.name);
   }
 
@@ -145,7 +147,7 @@ export class Faults {
     });
   }
 
-  /** As a migration of the application would, or an administrator of the database. */
+  /** As a migration of the application or an administrator of the database would. */
   async #lock(table: string, forMs: number): Promise<unknown> {
     const client = new Client({ connectionString: this.#arena.database });
     client.on("error", () => {}); // the server may be restarted meanwhile
@@ -164,7 +166,7 @@ export class Faults {
     }
   }
 
-  /** As an operator does by mistake, who then repairs it. It is repaired even if the server is restarted meanwhile. */
+  /** As an operator does by mistake and then repairs. It is repaired even if the server is restarted meanwhile. */
   async #revoke(table: string, forMs: number): Promise<unknown> {
     const revoked = await this.#ask(`revoke insert on perdure.${table} from ${PROCESS_ROLE}`);
     if (!revoked) return null;
@@ -177,7 +179,7 @@ export class Faults {
     return table;
   }
 
-  /** Gives whether the server did it. */
+  /** Returns whether the server did it. */
   async #ask(text: string): Promise<boolean> {
     const client = new Client({ connectionString: this.#arena.database });
     client.on("error", () => {});

@@ -12,7 +12,7 @@ export interface FleetOptions {
   /** Where ledgers go. */
   readonly directory: string;
   readonly random: SeededRandomness;
-  /** What the clock of a new process is wrong by. */
+  /** By how much the clock of a new process is wrong. */
   readonly clockShift: () => number;
 }
 
@@ -31,7 +31,7 @@ const SLOTS: readonly Pick<Slot, "works" | "produces">[] = [
   { works: false, produces: true },
   { works: false, produces: true },
 ];
-/** When so many have failed, more of them tell nothing new. */
+/** After this many failures, more of them show nothing new. */
 const MOST_FAILURES = 5;
 const LOOK_MS = 50;
 const STOP_PATIENCE_MS = 60_000;
@@ -48,7 +48,7 @@ export class Fleet {
     this.#slots = SLOTS.map((roles, number) => ({ number, ...roles, process: undefined, closed: false }));
   }
 
-  /** How many processes there have been. */
+  /** How many processes were started. */
   get started(): number {
     return this.#started;
   }
@@ -62,7 +62,7 @@ export class Fleet {
     for (const slot of this.#slots) this.#fill(slot);
   }
 
-  /** All that are at work and could be hit. */
+  /** All running processes that a fault could hit. */
   candidates(role?: "works" | "produces"): ChaosProcess[] {
     return this.#processes.filter(
       ({ ready, running, frozen, askedToStop, settings }) =>
@@ -79,27 +79,27 @@ export class Fleet {
     }
   }
 
-  /** Waits until no process asks for work any more. Processes that only produced have ended then. */
+  /** Waits until no process creates work any more. Processes that only create work have ended then. */
   async stopProducing(): Promise<void> {
     for (const slot of this.#slots) if (!slot.works) slot.closed = true;
     const left = () => this.#processes.filter((one) => one.running && one.settings.produces && !one.stoppedProducing);
     const giveUpAt = Date.now() + STOP_PATIENCE_MS;
     for (let waiting = left(); waiting.length > 0; waiting = left()) {
       if (Date.now() > giveUpAt) return this.#reportUnanswered(waiting);
-      this.calm(); // some may have got to a point that they were armed for meanwhile
+      this.calm(); // some may have reached an armed point meanwhile
       for (const one of waiting) one.send({ do: "stop producing" });
       await delay(LOOK_MS);
     }
     await this.#stop(this.#slots.filter(({ works }) => !works));
   }
 
-  /** Ends all of them in good order. */
+  /** Shuts all of them down in good order. */
   async stop(): Promise<void> {
     for (const slot of this.#slots) slot.closed = true;
     await this.#stop(this.#slots);
   }
 
-  /** Ends all of them in no order at all. */
+  /** Kills all of them. */
   killAll(): void {
     for (const slot of this.#slots) slot.closed = true;
     for (const one of this.#processes) one.signal("SIGKILL");
@@ -120,7 +120,7 @@ export class Fleet {
       ledger: ledgerPath(directory, name),
       seed: random.integer(0, 2 ** 31),
       works,
-      produces: produces && !this.#slots.some((other) => other.closed), // after the load only work is left
+      produces: produces && !this.#slots.some((other) => other.closed), // after the load, processes only run work
       clockShiftMs: clockShift(),
     });
     slot.process = started;

@@ -1,14 +1,14 @@
 import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** Something that a process did, written down the moment it happened. */
+/** Something that a process did, recorded the moment it happened. */
 export interface Entry {
   /** Milliseconds of the machine's monotonic clock, which all processes share. */
   readonly at: number;
   readonly process: string;
   readonly workload: string;
   readonly did: string;
-  /** The piece of work that it is about. */
+  /** The item that it is about. */
   readonly item: string;
   readonly [detail: string]: unknown;
 }
@@ -20,8 +20,8 @@ export function ledgerPath(directory: string, process: string): string {
 }
 
 /**
- * What a process did, line by line, in a file outside of the database: the side effects that the accounts go by. A line is
- * written with one call before the process goes on, so it is there whatever becomes of the process.
+ * What a process did, line by line, in a file outside the database: the side effects that the accounts rely on. Each line is
+ * written with one call before the process continues, so it survives the process.
  */
 export class Ledger {
   readonly #file: number;
@@ -38,14 +38,14 @@ export class Ledger {
   }
 }
 
-/** What all processes wrote, in the order of time. */
+/** The records of all processes, in the order of time. */
 export function readLedgers(directory: string): Entry[] {
   const files = readdirSync(directory).filter((name) => name.endsWith(EXTENSION));
   const entries = files.flatMap((name) => parseLedger(readFileSync(join(directory, name), "utf8")));
   return entries.sort((one, other) => one.at - other.at);
 }
 
-/** A process that was killed while it wrote leaves half a line, which was never said. */
+/** A process that was killed while it wrote leaves half a line, which doesn't count. */
 function parseLedger(text: string): Entry[] {
   return text
     .split("\n")

@@ -28,7 +28,7 @@ export function openOwnTransactions(engine: ChaosEngine, database: string): OwnT
 function openPostgres(connectionString: string): OwnTransactions {
   const timeouts = { connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS };
   const pool = new pg.Pool({ connectionString, max: 4, ...timeouts });
-  const told = () => {}; // by the statement that waits, or by the next one
+  const told = () => {}; // the pending statement reports it, or the next one
   pool.on("error", told);
   pool.on("connect", (client) => client.on("error", told));
   return {

@@ -2,7 +2,7 @@ import type { Store } from "../src/store/store.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Point, PointAction } from "./settings.ts";
 
-/** The named points of a process. When it gets to the armed one, it ends or stands still right there. */
+/** The named points of a process. When it reaches the armed one, it ends or stops right there. */
 export class Points {
   readonly #ledger: Ledger;
   #armed: { readonly point: Point; readonly action: PointAction } | undefined;
@@ -28,7 +28,7 @@ export class Points {
   }
 }
 
-/** Lets a store pass the points that lie between its database and its callers. */
+/** Makes a store pass the points that lie between its database and its callers. */
 export function watchStore({ engine }: Store, points: Points): void {
   const { hooks, instances } = engine;
   const claim = hooks.claim.bind(hooks);

@@ -10,7 +10,7 @@ export interface Posting {
   readonly attempt: number;
 }
 
-/** An instance as its caller and the database have it in the end. */
+/** An instance as its caller and the database see it at the end. */
 export interface PostedInstance {
   readonly item: string;
   readonly status: string;

@@ -1,6 +1,6 @@
 /**
- * A process of the harness: runs what is due, asks for work, or both, and writes down what happens to it. It does what its
- * parent asks over the channel between them, and ends when that is gone.
+ * A process of the harness: runs due work, creates work, or both, and records what happens. It follows its parent's commands
+ * over the channel between them, and ends when that is closed.
  */
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,7 +21,7 @@ const START_AGAIN_MS = 200;
 const GRACE_MS = 5000;
 const NOT_ENDED_BY_ITSELF = 70;
 const WORKER = { concurrency: 10, leaseMs: LEASE_MS, pollIntervalMs: 500 };
-/** A handler that waits for ever, because its connection has gone silent, is given up after this. */
+/** After this time, a handler that waits for ever because its connection has gone silent is given up. */
 const STUCK_MINUTES = 0.15;
 
 const settings = JSON.parse(process.argv[2] ?? "") as ProcessSettings;
@@ -52,7 +52,7 @@ function workingFor(workload: Workload): WorkingProcess {
   return { random: random.fork(), points, write: writeFor(workload), directory, app: appNow };
 }
 
-/** The database may be away when a process starts. */
+/** The database may be unavailable when a process starts. */
 async function start(): Promise<{ app: ChaosApplication; adapter: DatabaseAdapter }> {
   const hooks: HookDefinitions = Object.assign({}, ...WORKLOADS.map((one) => one.hooks(workingFor(one))));
   const workflows: Workflows = Object.assign({}, ...WORKLOADS.map((one) => one.workflows?.(workingFor(one))));
@@ -121,6 +121,7 @@ function answer(request: ProcessRequest): void {
 }
 
 process.on("message", (request: ProcessRequest) => answer(request));
-// The parent is gone, or we have stopped and something keeps us alive all the same; the code tells the parent of the latter.
+// The parent is gone, or we have stopped and something still keeps the process alive; the exit code tells the parent about the
+// latter.
 process.on("disconnect", () => setTimeout(() => process.exit(NOT_ENDED_BY_ITSELF), GRACE_MS).unref());
 await main();

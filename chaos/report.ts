@@ -17,7 +17,7 @@ export function problemsOf({ accounts, problems }: Pick<ChaosResult, "accounts" 
   return [...problems, ...Object.values(accounts).flatMap((account) => account.problems)];
 }
 
-/** Each broken promise, with everything that is known about the items. */
+/** Each broken promise, with everything that is known about its items. */
 export function describeProblems(result: Pick<ChaosResult, "accounts" | "problems" | "entries">): string {
   const problems = problemsOf(result);
   const shown = problems.slice(0, MOST_PROBLEMS).map(({ promise, details, items }) => {

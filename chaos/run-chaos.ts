@@ -21,28 +21,28 @@ export interface ChaosOptions {
   readonly directory: string;
   /** Told what happens. */
   readonly note: (text: string) => void;
-  /** Told how to end everything at once. */
+  /** Receives a function that ends everything at once. */
   readonly onStart: (killAll: () => void) => void;
 }
 
 export interface ChaosResult {
   /** Of each workload, by its name. */
   readonly accounts: Readonly<Record<string, Account>>;
-  /** Of the processes and the queue, not of any one workload. */
+  /** Problems of the processes and the queue, not of any one workload. */
   readonly problems: readonly Problem[];
   readonly faults: ReadonlyMap<string, number>;
   readonly processes: number;
   readonly entries: readonly Entry[];
 }
 
-/** Who gets nothing done for that long gets nothing done any more. */
+/** If nothing gets done for this long, nothing will any more. */
 const DRAIN_PATIENCE_MS = 60_000;
 const LOOK_MS = 100;
 const OBSERVER = "observer";
 const HOURS = [0, 0, -7, 5] as const;
 const HOUR_MS = 3_600_000;
 
-/** Load and faults for a while, then neither; when everything has come to its end, the accounts. */
+/** Load and faults for a while, then neither; when everything has ended, the accounts. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { engine, seed, directory } = options;
   const begin = performance.now();
@@ -123,7 +123,7 @@ async function drain(
   return problems;
 }
 
-/** Gives how many are left when nothing happens any more. */
+/** Returns how many are left when nothing happens any more. */
 async function untilDone(app: ChaosApplication): Promise<number> {
   let fewest = Number.POSITIVE_INFINITY;
   let giveUpAt = 0;
@@ -161,7 +161,7 @@ function ofWorkload(entries: readonly Entry[], name: string): Entry[] {
   return entries.filter(({ workload }) => workload === name);
 }
 
-/** A crash at a point that no process reached is no fault. */
+/** A crash at a point that no process reached doesn't count as a fault. */
 function countFaults(counts: ReadonlyMap<string, number>, entries: readonly Entry[]): Map<string, number> {
   const faults = new Map([...counts].filter(([name]) => !name.endsWith("at a point")));
   for (const { workload, did, item } of entries) {

@@ -3,7 +3,7 @@ export type ChaosEngine = "postgres" | "sqlite";
 /** Short, so that stops outlast a lease and a run still ends soon. */
 export const LEASE_MS = 1500;
 
-/** What a process is told at its start. */
+/** The settings that a process receives at its start. */
 export interface ProcessSettings {
   readonly name: string;
   readonly engine: ChaosEngine;
@@ -12,7 +12,7 @@ export interface ProcessSettings {
   /** The file that the process appends to; it outlives the process. */
   readonly ledger: string;
   readonly seed: number;
-  /** Whether it runs what is due. */
+  /** Whether it runs due work. */
   readonly works: boolean;
   /** Whether it asks for work. */
   readonly produces: boolean;
@@ -27,23 +27,23 @@ export type ProcessRequest =
 
 export type ProcessMessage = { readonly say: "ready" } | { readonly say: "stopped producing" };
 
-/** Where a process can be told to end or to stand still, the next time it gets there. */
+/** Points at which a process can be told to end or stop the next time it reaches them. */
 export const POINTS = [
   /** The claim is committed, and nothing has begun. */
   "after-claim",
   "mid-handler",
-  /** The handler has ended, and its outcome isn't written. */
+  /** The handler has ended, but its outcome isn't written. */
   "after-handler",
-  /** The outcome is committed, and the process doesn't know it. */
+  /** The outcome is committed, but the process doesn't know it. */
   "after-settle",
   "mid-step",
-  /** Steps of workflows have ended, and their results aren't written. */
+  /** Steps of workflows have ended, but their results aren't written. */
   "before-steps-commit",
-  /** The results of steps are committed, and the process doesn't know it. */
+  /** The results of steps are committed, but the process doesn't know it. */
   "after-steps-commit",
-  /** The trigger is committed, or the instance created, and its caller doesn't know. */
+  /** The trigger is committed, or the instance created, but its caller doesn't know. */
   "after-trigger",
-  /** A unit of work is committed, and its caller doesn't know. */
+  /** A unit of work is committed, but its caller doesn't know. */
   "after-commit",
 ] as const;
 

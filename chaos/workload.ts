@@ -10,18 +10,18 @@ export type Write = (did: string, item: string, details?: Readonly<Record<string
 
 export type ChaosApplication = Application<HookDefinitions, Workflows>;
 
-/** A process that runs what is due. */
+/** A process that runs due work. */
 export interface WorkingProcess {
   readonly random: SeededRandomness;
   readonly points: Points;
   readonly write: Write;
-  /** For files that processes show each other. It is gone after the run. */
+  /** For files that processes share. It is removed after the run. */
   readonly directory: string;
   /** There once handlers run. */
   app(): ChaosApplication;
 }
 
-/** A process that asks for work. */
+/** A process that creates work. */
 export interface ProducingProcess {
   readonly name: string;
   readonly random: SeededRandomness;
@@ -32,38 +32,38 @@ export interface ProducingProcess {
 }
 
 /**
- * A kind of work that must survive everything, and how to tell that it has. The harness gives it processes and takes them away;
- * what they did is in the ledgers, which are all that `accounts` may believe beside the database.
+ * A kind of work that must survive everything, and a way to check that it has. The harness starts and ends processes for it;
+ * what they did is in the ledgers, the only source that `accounts` may trust beside the database.
  */
 export interface Workload {
   readonly name: string;
   /** SQL that creates the application's own tables, for either engine. */
   readonly tables: readonly string[];
-  /** The hooks of every process. Handlers write what they do into the ledger. */
+  /** The hooks of every process. Handlers record what they do in the ledger. */
   hooks(process: WorkingProcess): HookDefinitions;
-  /** The workflows of every process. The bodies of their steps write what they do into the ledger. */
+  /** The workflows of every process. The bodies of their steps record what they do in the ledger. */
   workflows?(process: WorkingProcess): Workflows;
   /** The subjects that every process handles, by dispatcher id. */
   subjects?(process: WorkingProcess): Record<string, SubjectsDefinition>;
-  /** Writes down what passes between a process and its database, where that is needed to judge what came of it. */
+  /** Records the traffic between a process and its database, if the accounts need it. */
   watch?(store: Store, write: Write): void;
-  /** Asks for work until the process is stopping, and writes down what it asked for before, and the answer after. */
+  /** Creates work until the process is stopping. Records each request before it is sent, and its answer afterwards. */
   produce(process: ProducingProcess): Promise<void>;
   /**
-   * When no producer asks for more and all faults are over: finishes the work of producers that were killed, so that everything
-   * can come to its end, and asks for what needs calm.
+   * Called when all producers have stopped and all faults are over: finishes the work of producers that were killed, so that
+   * everything can end, and creates work that needs calm.
    */
   finish?(app: ChaosApplication, entries: readonly Entry[], write: Write): Promise<void>;
-  /** How much hasn't come to its end, besides hooks. */
+  /** How many items other than hooks haven't ended. */
   left?(app: ChaosApplication): Promise<number>;
-  /** What the database holds in the end. */
+  /** The contents of the database at the end. */
   collect(app: ChaosApplication): Promise<unknown>;
-  /** Compares what was asked for with what has happened. `collected` is what `collect` gave. */
+  /** Compares what was requested with what has happened. `collected` is the result of `collect`. */
   accounts(entries: readonly Entry[], collected: unknown): Account;
 }
 
 export interface Account {
-  /** For each kind of work how many pieces of it came to what; all with the same columns. */
+  /** The outcomes of each kind of work, counted; all with the same columns. */
   readonly table: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly problems: readonly Problem[];
 }
@@ -72,6 +72,6 @@ export interface Account {
 export interface Problem {
   readonly promise: string;
   readonly details: string;
-  /** The items whose story shows it. */
+  /** The items whose history shows it. */
   readonly items: readonly string[];
 }

@@ -1,13 +1,13 @@
 const RightDate = Date;
 let shiftMs = 0;
 
-/** From now on this process believes that it is so much later than it is. Timers and the monotonic clock go on as they are. */
+/** From now on this process believes that it is later by this much. Timers and the monotonic clock stay right. */
 export function shiftClock(milliseconds: number): void {
   shiftMs = milliseconds;
   globalThis.Date = WrongDate as DateConstructor;
 }
 
-/** The time, whatever the process believes. */
+/** The real time, whatever the process believes. */
 export function rightTime(): number {
   return RightDate.now();
 }

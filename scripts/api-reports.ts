@@ -1,4 +1,4 @@
-/** Reports on the API of the package, made from its bundled types: what users can import, and what it is made of. */
+/** Reports on the API of the package, made from its bundled types: what users can import, and the types that it uses. */
 import { join } from "node:path";
 import ts from "typescript";
 import { entryPoints, root, workerEntryPoints } from "./entry-points.ts";

@@ -69,7 +69,7 @@ export async function ensurePage(): Promise<void> {
   mkdirSync(dirname(PAGE), { recursive: true });
   const part = `${PAGE}.${process.pid}`;
   writeFileSync(part, text);
-  renameSync(part, PAGE); // readers see all of it, or nothing
+  renameSync(part, PAGE); // readers see the whole file, or none
 }
 
 if (import.meta.main) await ensurePage();

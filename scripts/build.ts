@@ -21,7 +21,7 @@ const execute = promisify(execFile);
 /** Node loads these by their path beside `perdure/register`, so each is complete in itself. */
 const LOADER = ["cloudflare/register", "cloudflare/resolve-hook"];
 
-/** `perdure/register` gives these to files that import Cloudflare's modules. */
+/** `perdure/register` provides these to files that import Cloudflare's modules. */
 const CLOUDFLARE_MODULES = ["cloudflare/email", "cloudflare/sockets"];
 
 const entries = [...entryPoints, ...workerEntryPoints].map(({ path }) => path);

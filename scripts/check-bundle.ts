@@ -1,5 +1,5 @@
 /**
- * Bundles the built package as a Worker of Cloudflare would, prints its size, and fails if anything of Node's is in it.
+ * Bundles the built package as a Cloudflare Worker would, prints its size, and fails if it contains anything of Node.
  *
  *     npm run check:bundle
  */
@@ -21,7 +21,7 @@ const WORKERS = {
     'export * from "perdure"; export * from "perdure/durable-object"; export * from "perdure/http";',
 };
 
-/** A Worker without compatibility flags has nothing of Node's. */
+/** A Worker without compatibility flags has no Node modules. */
 function refuseNode(found: Set<string>): Plugin {
   return {
     name: "refuse-node",

@@ -12,7 +12,7 @@ export interface FileResult {
   readonly project: string;
   /** Its path from the root of the repository. */
   readonly file: string;
-  /** Errors outside of tests: the file didn't load, or a hook of a suite failed. */
+  /** Errors outside tests: the file didn't load, or a hook of a suite failed. */
   readonly errors: readonly string[];
   readonly tests: readonly TestResult[];
 }
@@ -32,7 +32,7 @@ export interface Rerun {
 export interface Defect {
   readonly project: string;
   readonly file: string;
-  /** Empty if the defect is outside of the file's tests. */
+  /** Empty if the defect is outside the file's tests. */
   readonly name: string;
   /** The output of the first failure. */
   readonly output: string;
@@ -45,7 +45,7 @@ export interface Summary {
   readonly flaky: readonly Defect[];
 }
 
-/** How a test, or a file outside of its tests, ended in each run. */
+/** How a test, or a file outside its tests, ended in each run. */
 interface Endings extends Defect {
   readonly isTest: boolean;
   readonly passed: boolean;
@@ -59,9 +59,9 @@ export function toReruns(first: RunResults): Rerun[] {
 }
 
 /**
- * A test has passed if it passed once, and is flaky if it also failed once. A file with errors outside of its tests counts as
- * one failed test, and so does an error that belongs to no file. A test that failed in one run and wasn't run in the other
- * has failed.
+ * A test has passed if it passed once, and is flaky if it also failed once. A file with errors outside its tests counts as one
+ * failed test, and so does an error that belongs to no file. A test that failed in one run and wasn't run in the other has
+ * failed.
  */
 export function summarize(first: RunResults, again: readonly RunResults[]): Summary {
   const endings = new Map<string, Endings>();

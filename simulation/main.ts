@@ -13,7 +13,7 @@ npm run simulate -- --seed 42 --databases    the two databases of that seed inst
 
 type Kind = "main" | "subjects" | "databases";
 
-/** Of a world that went wrong; --seed shows all. */
+/** For a world that went wrong; --seed shows everything. */
 const LAST_LINES = 100;
 
 const { values } = parseArgs({

@@ -27,14 +27,14 @@ export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
 /** Steps that are called inside of another step's function have names that begin like this. */
 export const INNER = "inner";
-/** The step that keeps what it tells on the way. */
+/** The step that keeps its progress. */
 export const KEPT_PROGRESS = "kept";
 /** Steps with a transaction have names that begin like this. */
 export const LEDGER = "ledger";
 export const EVENT_TYPES = ["approved", "changed"] as const;
 /** Programs that have no hooks for the end of a run. */
 export const UNTOLD_PROGRAMS: readonly string[] = ["child"];
-/** How often hooks are tried again that say nothing else. */
+/** The default number of retries of hooks. */
 export const DEFAULT_HOOK_LIMIT = 2;
-/** How often steps are tried again that say nothing else. */
+/** The default number of retries of steps. */
 export const DEFAULT_LIMIT = 3;

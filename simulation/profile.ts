@@ -8,17 +8,17 @@ export interface Profile {
   readonly processes: number;
   readonly concurrency: number;
   readonly leaseMs: number;
-  /** Whether processes hear of each other's work. */
+  /** Whether processes are notified of each other's work. */
   readonly connected: boolean;
-  /** Whether a process knows which others have ended. */
+  /** Whether a process knows which other processes have ended. */
   readonly sameMachine: boolean;
   /** How often a call of the database goes wrong. */
   readonly faultRate: number;
-  /** How many things people and fate do. */
+  /** How many actions and faults happen. */
   readonly actions: number;
   readonly longestPauseMs: number;
   readonly keys: number;
-  /** How many of the triggers have one. */
+  /** The share of triggers that have a key. */
   readonly keyShare: number;
   /** How long completed hooks are kept. */
   readonly keepMs: number | false;
@@ -26,9 +26,9 @@ export interface Profile {
   readonly scheduled: boolean;
   /** The only workflows that are created; null is all of them. */
   readonly programs: readonly ProgramName[] | null;
-  /** Whether hooks tell of the ends of runs. */
+  /** Whether runs trigger hooks at their end. */
   readonly told: boolean;
-  /** How long some instances are kept when they are finished; null is for ever. */
+  /** How long some finished instances are kept; null means for ever. */
   readonly retentionMs: number | null;
   /** Whether, until the faults stop, no process stays to work: there are only drains, most of them short. */
   readonly ticking: boolean;

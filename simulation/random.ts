@@ -1,6 +1,6 @@
 import type { Randomness } from "../src/randomness.ts";
 
-/** All chance of a simulated world: the same seed gives the same numbers, on every machine. */
+/** All randomness of a simulated world: the same seed gives the same numbers on every machine. */
 export class SeededRandomness implements Randomness {
   #state: number;
 
@@ -45,7 +45,7 @@ export class SeededRandomness implements Randomness {
     return (entries.at(-1) as [Name, number])[0];
   }
 
-  /** Some of these more often and some never, so that each world has a character of its own. */
+  /** Chooses some of these more often and some never, so that each world has a character of its own. */
   emphasize<Name extends string>(weights: Readonly<Record<Name, number>>): Record<Name, number> {
     const changed = Object.entries<number>(weights).map(([name, weight]) => [name, weight * this.pick([0, 1, 1, 5])]);
     const someLeft = changed.some(([, weight]) => Number(weight) > 0);

@@ -24,7 +24,7 @@ export interface SimulationResult {
   readonly violation: Violation | null;
   readonly trace: readonly string[];
   readonly statistics: SimulationStatistics;
-  /** What became of each workflow instance. */
+  /** The outcome of each workflow instance. */
   readonly instances: readonly InstanceAccount[];
 }
 
@@ -45,16 +45,16 @@ export interface SimulationStatistics {
   readonly transactions: number;
 }
 
-/** Everything has its end within this time once the faults have stopped. */
+/** Everything must end within this time once the faults have stopped. */
 const LONGEST_CALM_MS = 2 * 3_600_000;
 const RESTART_MS = 1000;
 const TICK_MS = 2000;
-/** For so long schedules are fired when nothing goes wrong any more. */
+/** How long schedules fire after the faults have stopped. */
 const SCHEDULED_MS = 120_000;
-/** What is done is answered within this time. */
+/** Every call is answered within this time. */
 const LAST_ANSWERS_MS = 1000;
 
-/** Makes the world of a seed, lets it run until all that was asked of it is done, and gives what went wrong. */
+/** Makes the world of a seed, runs it until everything that was requested is done, and returns what went wrong. */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
   const simulation = new Simulation(seed, options);
   try {
@@ -147,12 +147,12 @@ class Simulation {
     return this.#processes.filter(({ lane }) => !lane.closed);
   }
 
-  /** What most processes are for. */
+  /** The role of most processes. */
   get #usual(): Role {
     return this.#profile.ticking && !this.#calm ? "client" : "worker";
   }
 
-  /** Something outside has what is due run, again and again. */
+  /** Something outside triggers drains, again and again. */
   #tick(): void {
     this.#world.schedule(this.#fate, this.#world.random.integer(0, TICK_MS), () => {
       if (this.#calm) return;
@@ -270,7 +270,7 @@ class Simulation {
     keepRunning();
   }
 
-  /** What is paused goes on, so that it has an end. */
+  /** Paused instances are resumed, so that they can end. */
   #resumePaused(): void {
     const process = this.#processes.find(({ works }) => works);
     for (const account of this.#instances.accounts.values()) {
@@ -279,14 +279,14 @@ class Simulation {
     }
   }
 
-  /** What goes on for ever has an end, too. */
+  /** Endless workflows are ended, too. */
   #pauseSchedules(): void {
     const process = this.#processes.find(({ works }) => works);
     const firing = [...this.#instances.schedules.accounts.values()].find(({ paused }) => !paused);
     if (process !== undefined && firing !== undefined) void operateSchedule(process, "pause", firing.workflow);
   }
 
-  /** An owner that has lost a hook is told so as soon as it can know, and may then ignore the result. */
+  /** An owner that has lost a hook learns it as soon as possible, and may then ignore the result. */
   #watchOverlap(earlier: Run | BodyRun, later: Run | BodyRun): void {
     const { lane } = this.#find(`${earlier.process}#`) as SimulatedProcess;
     if (lane.closed) return;

@@ -15,9 +15,9 @@ export type Moment = "arrived" | "done" | "answered";
 export interface SimulationOptions {
   /** Instead of what the seed says. */
   readonly profile?: Partial<Profile>;
-  /** Goes wrong for certain: the call of this number, counted from 1 over all processes. */
+  /** The call with this number, counted from 1 over all processes, certainly goes wrong. */
   readonly faultAt?: { readonly call: number; readonly fault: Fault };
-  /** What a process does that runs nothing itself, instead of what chance would do. Then the world comes to rest. */
+  /** What a client process does, instead of random actions. Then the world comes to rest. */
   readonly scenario?: (client: SimulatedProcess) => Promise<void>;
   /** Called when a call of the database has arrived, when it is done, and when it was answered. */
   readonly interpose?: (call: string, moment: Moment, process: SimulatedProcess) => Promise<void> | void;
@@ -25,9 +25,9 @@ export interface SimulationOptions {
   // What is broken on purpose, to see whether the simulation notices.
 
   readonly wrapDriver?: WrapDriver;
-  /** What processes are told of their hooks. */
+  /** The answers that processes get about their hooks. */
   readonly wrapHooks?: (statements: HookStatements) => HookStatements;
-  /** What processes are told of their instances. */
+  /** The answers that processes get about their instances. */
   readonly wrapInstances?: (statements: InstanceStatements) => InstanceStatements;
   /** What the database does with instances; `read` looks into its tables. */
   readonly wrapEngine?: (
@@ -41,8 +41,8 @@ export interface SimulationOptions {
   ) => EngineTransaction;
   /** What the database does with streams. */
   readonly wrapStreams?: (statements: StreamStatements) => StreamStatements;
-  /** A process that stood still doesn't know for how long: its monotonic clock stood still too. */
+  /** A suspended process doesn't know for how long: its monotonic clock stood still, too. */
   readonly stoppedClocks?: boolean;
-  /** Every process takes all others for dead. */
+  /** Every process considers all others dead. */
   readonly rashProcesses?: boolean;
 }

@@ -1,12 +1,12 @@
 import type { Timer } from "../src/clock.ts";
 import { SeededRandomness } from "./random.ts";
 
-/** Something that happens by itself in a simulated world: in a process, in the network, in the workload. */
+/** A sequence of events of its own in a simulated world: in a process, in the network, in the workload. */
 export class Lane {
   readonly name: string;
-  /** Nothing of it happens any more. */
+  /** None of its events happens any more. */
   closed = false;
-  /** Until then it stands still; what should have happened meanwhile happens then, in its order. */
+  /** Until then it stands still; its events of that time happen then, in their order. */
   frozenUntil = 0;
 
   constructor(name: string) {
@@ -29,9 +29,9 @@ const START = Date.UTC(2031, 4, 6, 12);
 const MOST_STEPS = 100_000;
 
 /**
- * Virtual time, and the order in which things happen. One event at a time; the next one is chosen only when everything that
- * the last one set off has come to rest, so a run depends on nothing but its seed. Events of one lane keep their order; of
- * different lanes at the same time chance takes the first.
+ * Virtual time, and the order in which things happen. One event at a time; the next one is chosen only when everything that the
+ * last one started has come to rest, so a run depends on nothing but its seed. Events of one lane keep their order; between
+ * lanes with events at the same time, chance chooses.
  */
 export class World {
   readonly random: SeededRandomness;
@@ -81,7 +81,7 @@ export class World {
     this.violation ??= { invariant, details };
   }
 
-  /** Lets things happen until the condition holds, something is wrong, or the time is over. Gives whether it holds. */
+  /** Runs events until the condition holds, something is wrong, or the time is over. Returns whether it holds. */
   async runUntil(condition: () => boolean, milliseconds: number): Promise<boolean> {
     const end = this.now + milliseconds;
     while (!condition()) {

@@ -31,7 +31,7 @@ export async function startApplication(database: string, concurrency: number) {
 
   return {
     app,
-    /** Creates one instance of each workflow, for a filler to copy, and gives their ids. */
+    /** Creates one instance of each workflow for a filler to copy, and returns their ids. */
     async createOriginals(): Promise<Readonly<Record<"order" | "failing" | "reminder", string>>> {
       started++;
       const finished = await app.workflows.order.create({ params: makeOrder(STEPS) });
@@ -45,7 +45,7 @@ export async function startApplication(database: string, concurrency: number) {
       }
       return { order: finished.id, failing: failed.id, reminder: sleeping.id };
     },
-    /** Runs so many three-step workflows, with never more than `width` of them unreturned. */
+    /** Runs this many three-step workflows, with never more than `width` of them unreturned. */
     async runInFlight(count: number, width: number): Promise<void> {
       started += count;
       await returns.inFlight(count, width, (index) => app.workflows.order.create({ params: makeOrder(STEPS, index) }));

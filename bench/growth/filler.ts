@@ -7,9 +7,9 @@ const ROWS_PER_STATEMENT = 50_000;
 
 /** Fills a database by plain SQL: running a million workflows would take far longer. */
 export interface Filler extends AsyncDisposable {
-  /** Copies an instance, its journal and whatever else it has, so many times. */
+  /** Copies an instance, its journal and its other dependents this many times. */
   copy(id: string, count: number): Promise<void>;
-  /** What the database does by itself when it has grown. */
+  /** Maintenance that the database would do by itself when it has grown. */
   settle(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ having bool_or(column_name = 'ref')`;
 
 async function openPostgres(url: string): Promise<Filler> {
   const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {}); // told by the query that fails
+  client.on("error", () => {}); // the failing query reports it
   await client.connect();
   const { rows: tables } = await client.query<CopiedTable>(TABLES_IN_POSTGRES);
   return {
@@ -99,7 +99,7 @@ function instanceTable(tables: readonly CopiedTable[]): string {
   return found.name;
 }
 
-/** The last one is only for tables with times: neither database takes a parameter that isn't used. */
+/** The last one is only for tables with times: neither database accepts an unused parameter. */
 function parametersOf({ columns }: CopiedTable, first: number, last: number, ref: string, count: number) {
   return hasTimes(columns) ? [first, last, ref, count] : [first, last, ref];
 }

@@ -8,7 +8,7 @@ import { summary } from "./speeds.ts";
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Reads every count and every kind of list, and gives how long each takes. */
+/** Reads every count and every kind of list, and returns how long each takes. */
 export async function measureLists(engine: Engine, { app }: GrowthApplication, { reads }: Scale): Promise<Result[]> {
   const { instances, workflows } = app;
   const since = Date.now() - DAY_MILLISECONDS;

@@ -70,7 +70,7 @@ function resultsOf(engine: Engine, rounds: Readonly<Record<Side["name"], readonl
   });
 }
 
-/** One line of the report, with nobody to compare with. */
+/** One line of the report, without a contender to compare with. */
 export function summary(
   work: string,
   engine: Engine,

@@ -16,7 +16,7 @@ const CONCURRENCY = 2000;
 /** Of the finished ones. */
 const FAILED_SHARE = 0.01;
 
-/** Whether a database that has kept a lot is slower than an empty one: speed, CPU time, counts and lists. */
+/** Measures whether a full database is slower than an empty one: speed, CPU time, counts and lists. */
 export async function runGrowthSuite(argv: string[]): Promise<boolean> {
   const options = parseSuiteOptions(argv, {
     ...engineOptions,

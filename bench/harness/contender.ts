@@ -5,10 +5,10 @@ export interface Contender {
   readonly name: string;
   readonly role: "ours" | "peer" | "floor";
   readonly engine: Engine;
-  /** What differs from the defaults, for the report. */
+  /** The settings that differ from the defaults, for the report. */
   readonly settings: string;
-  /** Those whose versions belong in the report. */
+  /** The packages whose versions belong in the report. */
   readonly packages?: readonly string[];
-  /** The works that it takes part in, where not in all. */
+  /** The works that it takes part in, if not all. */
   readonly works?: readonly string[];
 }

@@ -6,8 +6,8 @@ import { progress } from "./progress.ts";
 const BENCH = fileURLToPath(new URL("../", import.meta.url));
 
 /**
- * Installs what bench/package-lock.json says, unless it is there already. A failure is told and not thrown: the peers are then
- * reported as failed, and the rest can still be measured.
+ * Installs what bench/package-lock.json says, unless it is there already. A failure is printed and not thrown: the peers are
+ * then reported as failed, and the rest can still be measured.
  */
 export function installPeers(): void {
   if (isInstalled()) return;
@@ -23,7 +23,7 @@ export function installPeers(): void {
   progress(`They couldn't be installed (${error?.message ?? `exit ${status}`}); going on without them.`);
 }
 
-/** npm hands its settings down to what it runs; where the root installs must not decide where the peers go. */
+/** npm passes its settings on to the programs that it runs; where the root installs must not decide where the peers go. */
 function environmentOfBench(): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env);
   return Object.fromEntries(entries.filter(([name]) => !/^npm_config_(local_)?prefix$/i.test(name)));

@@ -14,7 +14,9 @@ export interface Runs<Contestant extends Contender = Contender> {
   failure?: Failure;
 }
 
-/** Measures one work on one engine: round by round, and in each round everybody in turn, so that noise hits all alike. */
+/**
+ * Measures one work on one engine: round by round, and in each round every contender in turn, so that noise affects all alike.
+ */
 export async function measure<Contestant extends Contender, Scale extends { readonly rounds: number }>(
   work: Work<Contestant, Scale>,
   contenders: readonly Contestant[],

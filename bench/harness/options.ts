@@ -8,7 +8,7 @@ export interface Options<Named> {
   readonly short: boolean;
   readonly json: boolean;
   readonly chart: string | undefined;
-  /** Whether the peers' settings are tried out, instead of comparing everybody. */
+  /** Whether to try settings of the peers, instead of comparing all contenders. */
   readonly sweep: boolean;
   /** Instead of the suite's own number of rounds. */
   readonly rounds: number | undefined;

@@ -8,7 +8,7 @@ export interface PostgresCount extends AsyncDisposable {
 /** `sql` gives one row with a column `count`. */
 export async function openPostgresCount(url: string, sql: string): Promise<PostgresCount> {
   const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {}); // told by the query that fails
+  client.on("error", () => {}); // the failing query reports it
   await client.connect();
   return {
     count: async () => Number((await client.query(sql)).rows[0].count),

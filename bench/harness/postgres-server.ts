@@ -51,7 +51,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 async function connect(url: string, origin: string, stop: () => Promise<void>): Promise<PostgresServer> {
   const admin = new pg.Pool({ connectionString: url, max: 1 }); // databases are made and dropped one at a time
-  admin.on("error", () => {}); // told by the query that fails
+  admin.on("error", () => {}); // the failing query reports it
   const { rows } = await admin.query(
     "select current_setting('server_version') as version, current_setting('fsync') as fsync",
   );
@@ -62,7 +62,8 @@ async function connect(url: string, origin: string, stop: () => Promise<void>): 
     async createDatabase() {
       const name = `${prefix}_${++count}`;
       await admin.query(`create database ${name}`);
-      // What the previous contender wrote isn't flushed at the expense of the next. Needs a privilege; without it, more noise.
+      // Flushes what the previous contender wrote, so that the next one doesn't pay for it. Needs a privilege; without it there
+      // is more noise.
       await admin.query("checkpoint").catch(() => {});
       const databaseUrl = new URL(url);
       databaseUrl.pathname = `/${name}`;

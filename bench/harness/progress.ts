@@ -1,4 +1,4 @@
-/** What is going on, for people. Always on stderr: stdout is for the results alone. */
+/** Progress, for people. Always on stderr: stdout is for the results alone. */
 export function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }

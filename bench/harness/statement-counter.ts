@@ -12,9 +12,9 @@ const QUERY = "Q".charCodeAt(0);
 const EXECUTE = "E".charCodeAt(0);
 
 /**
- * Counts what clients ask for: each simple Query and each Execute of the wire protocol, be it a poll, a heartbeat, a LISTEN, a
- * BEGIN or a COMMIT. Unlike pg_stat_database this counts statements rather than transactions, sees no autovacuum, and doesn't
- * lag. The connection through it is not encrypted.
+ * Counts the requests of clients: each simple Query and each Execute of the wire protocol, whether a poll, a heartbeat, a
+ * LISTEN, a BEGIN or a COMMIT. Unlike pg_stat_database this counts statements rather than transactions, sees no autovacuum, and
+ * doesn't lag. The connection through it is not encrypted.
  */
 export async function countStatements(databaseUrl: string): Promise<StatementCounter> {
   const target = new URL(databaseUrl);

@@ -5,11 +5,11 @@ import type { Direction } from "./report/result.ts";
 export interface Work<Contestant extends Contender, Scale> {
   readonly name: string;
   readonly engines: readonly Engine[];
-  /** What `run` gives, in its order. */
+  /** The figures that `run` returns, in this order. */
   readonly figures: readonly Figure[];
   /** How it is measured, for the report. */
   readonly method: (scale: Scale) => string;
-  /** Whether contenders are measured at the same time and once. Accurate only on an otherwise idle machine. */
+  /** Whether contenders are measured at the same time, and only once. Accurate only on an otherwise idle machine. */
   readonly together?: boolean;
   run(contender: Contestant, database: string, scale: Scale): Promise<readonly number[]>;
 }

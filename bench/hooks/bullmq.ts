@@ -37,12 +37,12 @@ interface Tuning {
 }
 
 const TUNED: Tuning = { concurrency: 100 };
-/** Ours deletes what is done, and so do the others. */
+/** Deletes completed jobs, as ours and the other peers do. */
 const REMOVE = { removeOnComplete: true };
 const JOBS_PER_CALL = 1000;
 const UNSETTLED = ["waiting", "active", "delayed", "prioritized"];
 
-/** On the PostgreSQL that everybody uses. */
+/** On the PostgreSQL that all contenders use. */
 export const bullMqOnPostgres = onPostgres("bullmq", TUNED);
 
 function onPostgres(name: string, tuning: Tuning): HookContender {

@@ -3,7 +3,7 @@ import type { Payload } from "./payload.ts";
 
 /** A library that can enqueue hooks and run them. */
 export interface HookContender extends Contender {
-  /** So many hooks are enough for a drain, where its pace makes more of them pointless. */
+  /** How many hooks are enough for a drain, if the contender is too slow for more. */
   readonly maximumDrain?: number;
   /** Prepares a fresh database: a path for SQLite, a URL for PostgreSQL. */
   open(database: string): Promise<Session>;
@@ -11,7 +11,7 @@ export interface HookContender extends Contender {
 
 /** A contender on a database of its own. Producers and workers opened here are closed before the session is. */
 export interface Session extends AsyncDisposable {
-  /** Opens a producer with connections of its own, like another process would. */
+  /** Opens a producer with connections of its own, as another process would. */
   openProducer(): Promise<Producer>;
   /** Starts a worker with connections of its own. `onRun` is the handler's whole body. */
   startWorker(onRun: (payload: Payload) => void): Promise<AsyncDisposable>;

@@ -92,7 +92,7 @@ export const floorPostgres: HookContender = {
 
 async function openPool(url: string, max: number): Promise<pg.Pool> {
   const pool = new pg.Pool({ connectionString: url, max, min: max, options: PLANS });
-  pool.on("error", () => {}); // told by the query that fails
+  pool.on("error", () => {}); // the failing query reports it
   await Promise.all(Array.from({ length: max }, () => pool.query("select 1")));
   return pool;
 }
@@ -110,11 +110,11 @@ async function insertMany(pool: pg.Pool, rows: readonly HookRow[]): Promise<void
   }
 }
 
-/** Runs what is due, lane by lane, until nothing is; then sleeps until it is notified. */
+/** Runs due rows, lane by lane, until none is left; then sleeps until it is notified. */
 async function startWorker(url: string, onRun: (payload: Payload) => void): Promise<AsyncDisposable> {
   const pool = await openPool(url, LANES);
   const listener = new pg.Client({ connectionString: url });
-  listener.on("error", () => {}); // told by the query that fails
+  listener.on("error", () => {}); // the failing query reports it
   await listener.connect();
   await listener.query(`listen ${CHANNEL}`);
 

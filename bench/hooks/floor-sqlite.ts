@@ -100,7 +100,7 @@ function transaction(database: DatabaseSync, body: () => void): void {
   database.exec("commit");
 }
 
-/** Runs what is due until nothing is; then sleeps until it is woken. */
+/** Runs due rows until none is left; then sleeps until it is woken. */
 function startWorker(path: string, onRun: (payload: Payload) => void) {
   const database = openDatabase(path);
   const claim = database.prepare(CLAIM);

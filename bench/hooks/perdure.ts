@@ -5,10 +5,10 @@ import type { HookContender, Producer, Session } from "./contender.ts";
 import { HOOK_NAME } from "./hook-row.ts";
 import type { Payload } from "./payload.ts";
 
-/** Calls under way at once when many hooks are wanted; each is still a call of its own. */
+/** How many calls are under way at once when many hooks are wanted; each is still a call of its own. */
 const CALLS_IN_FLIGHT = 1000;
 
-/** A settled hook is deleted, or has no time left at which it would be due. */
+/** A settled hook is deleted, or is no longer due at any time. */
 const COUNT_UNSETTLED: Readonly<Record<Engine, string>> = {
   sqlite: "select count(*) as count from perdure_hook where available_at is not null",
   postgres: "select count(*) as count from perdure.hook where available_at is not null",
@@ -55,7 +55,7 @@ async function open(engine: Engine, database: string): Promise<Session> {
 
   return {
     async openProducer() {
-      // An embedded database is used from within the process that works: there is no other one to be woken by.
+      // An embedded database is used in the process that works: no other process could wake it.
       if (engine === "sqlite" && workerApp !== undefined) return producerOf(workerApp, async () => {});
       const app = await start(false, () => {});
       return producerOf(app, () => app.stop());

@@ -1,11 +1,11 @@
 import type { Contender } from "../harness/contender.ts";
 
-/** Something whose worker has nothing to do. */
+/** A contender whose worker has nothing to do. */
 export interface IdleContender extends Contender {
   open(database: string): Promise<IdleSession>;
 }
 
 export interface IdleSession extends AsyncDisposable {
-  /** Gives the worker something to do, and resolves when it is done: it shows that the worker is there. */
+  /** Gives the worker something to do, and resolves when it is done, which shows that the worker runs. */
   work(): Promise<void>;
 }

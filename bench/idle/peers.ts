@@ -9,7 +9,7 @@ import { openWorkflowDefaults } from "../workflows/openworkflow.ts";
 import { STEPS } from "../workflows/order.ts";
 import type { IdleContender } from "./contender.ts";
 
-/** The peers of the other suites, each with what it has: hooks or workflows. */
+/** The peers of the other suites, each with hooks or workflows, whichever it has. */
 export const PEERS: readonly IdleContender[] = [
   fromWorkflows(openWorkflowDefaults("sqlite")),
   ...[graphileWorker, pgBoss, bullMqOnPostgres].map(fromHooks),

@@ -2,7 +2,7 @@ import { defineHook, defineWorkflow, perdure } from "../../src/index.ts";
 import type { Engine } from "../harness/contender.ts";
 import type { IdleContender, IdleSession } from "./contender.ts";
 
-/** Nothing of it is due while it is measured. */
+/** None of this is due during the measurement. */
 const ONCE_A_YEAR = "0 0 1 1 *";
 
 /** Ours with everything that a worker looks after: hooks, workflows with limits and a schedule, and subjects. */

@@ -2,7 +2,7 @@ import { DatabaseSync, StatementSync } from "node:sqlite";
 
 const RUNS = ["all", "get", "iterate", "run"] as const;
 
-/** Counts the statements that this process runs by `node:sqlite`, of whoever's database. */
+/** Counts the statements that this process runs by `node:sqlite`, on any database. */
 export function countSqliteStatements(): Disposable & { readonly count: number } {
   let count = 0;
   const restore: (() => void)[] = [];

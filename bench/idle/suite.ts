@@ -48,7 +48,7 @@ const sqlite: Work<IdleContender, Scale> = {
   },
 };
 
-/** What an idle worker asks of its database, with everything that it looks after. */
+/** The statements of an idle worker, with everything that it looks after. */
 export function runIdleSuite(argv: string[]): Promise<boolean> {
   const contenders = [perdureWithEverything("sqlite"), perdureWithEverything("postgres"), ...PEERS];
   return runSuite({ name: "idle", contenders, works: [sqlite, postgres], full: FULL, short: SHORT }, argv);

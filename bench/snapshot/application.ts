@@ -7,15 +7,13 @@ import { makeOrder, type Order, runOrder, STEPS } from "../workflows/order.ts";
 const IN_FLIGHT = 500;
 const CONCURRENCY = 1000;
 
-/** What ran in a stretch of time. */
+/** How many hooks and workflows ran in a stretch of time. */
 export interface Stretch {
   readonly count: number;
   readonly milliseconds: number;
 }
 
-/**
- * One process that creates and another that works, in one: so everything goes through claims, which dead rows would slow down.
- */
+/** A creating and a working application in one process: so everything goes through claims, which dead rows would slow down. */
 export interface LoadedApplication extends AsyncDisposable {
   runHooks(milliseconds: number): Promise<Stretch>;
   runWorkflows(milliseconds: number): Promise<Stretch>;

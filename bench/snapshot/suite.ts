@@ -12,10 +12,10 @@ import { type LoadedApplication, startLoadedApplication } from "./application.ts
 
 const SECONDS = 600;
 const SHORT_SECONDS = 4;
-/** In so many turns each database works on hooks, then on workflows. */
+/** How many turns each database gets: first hooks, then workflows. */
 const TURNS = 20;
 const SHORT_TURNS = 2;
-/** What the last turns have lost is what counts: by then most rows are dead. */
+/** The slowdown of the last turns is what counts: by then most rows are dead. */
 const LAST_SHARE = 0.25;
 
 interface Figures {
@@ -26,8 +26,8 @@ interface Figures {
 }
 
 /**
- * What a snapshot costs that somebody holds open, by a dump or a forgotten transaction: PostgreSQL can't remove a dead row
- * since. Two databases take turns, of which one has the snapshot.
+ * The cost of a snapshot that a dump or a forgotten transaction holds open: PostgreSQL can't remove rows that died since. Two
+ * databases take turns, one of which has the snapshot.
  */
 export async function runSnapshotSuite(argv: string[]): Promise<boolean> {
   const { values } = parseSuiteOptions(argv, { seconds: { type: "string" } });
@@ -94,7 +94,7 @@ async function runTurn(application: LoadedApplication, address: string, millisec
 /** A transaction that has read something, and never ends. */
 async function holdSnapshot(url: string): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {}); // told by the query that fails
+  client.on("error", () => {}); // the failing query reports it
   await client.connect();
   await client.query("begin isolation level repeatable read");
   await client.query("select count(*) from pg_class");

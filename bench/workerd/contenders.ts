@@ -10,7 +10,7 @@ export interface WorkerdContender {
 }
 
 export interface WorkerdSession extends AsyncDisposable {
-  /** Starts so many three-step workflows at once, and resolves when all are complete. */
+  /** Starts this many three-step workflows at once, and resolves when all are complete. */
   runMany(count: number): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ const VERSIONS = versionsOf([{ packages: ["miniflare", "workerd"] }]);
 type Scale = typeof FULL;
 
 /**
- * Three-step workflows inside of workerd: ours in Durable Objects, beside the workflows that miniflare has itself. Everybody
+ * Three-step workflows inside workerd: ours in Durable Objects, beside the workflows that miniflare runs itself. Each contender
  * has a fresh directory on disk in each round, and they take turns. False if ours failed.
  */
 export async function runWorkerdSuite(

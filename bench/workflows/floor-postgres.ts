@@ -79,7 +79,7 @@ export const floorPostgres: WorkflowContender = {
 
   async open(url) {
     const pool = new pg.Pool({ connectionString: url, max: LANES, min: LANES, options: PLANS });
-    pool.on("error", () => {}); // told by the query that fails
+    pool.on("error", () => {}); // the failing query reports it
     await pool.query(CREATE_TABLES);
     return {
       runOne: (steps) => write(pool, [makeInstanceRow(steps, 0)], steps),

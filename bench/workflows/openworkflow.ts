@@ -20,7 +20,7 @@ interface Client {
   newWorker(options: { concurrency?: number }): { start(): Promise<void>; stop(): Promise<void> };
 }
 
-/** Its result is looked for once a second, so there is little to learn from more samples. */
+/** It looks for results once a second, so more samples would show nothing new. */
 const MOST_SAMPLES = 10;
 const TUNED = { concurrency: 200 };
 

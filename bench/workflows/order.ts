@@ -18,12 +18,12 @@ export function makeOrder(steps: number, sequence = 0): Order {
   };
 }
 
-/** What each step gives, and is stored. */
+/** The result of each step, which is stored. */
 export function stepResult(step: number): { readonly step: number; readonly done: true } {
   return { step, done: true };
 }
 
-/** The workflow, the same for everybody: steps that do nothing, one after another. */
+/** The workflow, the same for all contenders: steps that do nothing, one after another. */
 export async function runOrder(
   { steps }: Order,
   runStep: (name: string, body: () => Promise<unknown>) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * A process with a worker of ours, for the works that need several: `node process.ts <database>`. Over IPC it is told how many
- * workflows to start, and tells how many have returned in it, its own or those of others.
+ * A process with a worker of ours, for the works that need several: `node process.ts <database>`. Over IPC it receives the
+ * number of workflows to start, and reports how many have returned in it, its own or those of others.
  */
 import { defineWorkflow, perdure } from "../../src/index.ts";
 import { makeOrder, type Order, runOrder, STEPS, WORKFLOW_NAME } from "./order.ts";
@@ -16,7 +16,7 @@ const order = defineWorkflow({ name: WORKFLOW_NAME }, async (event: { payload: O
 });
 const app = await perdure({ database: process.argv[2] ?? "", worker: TUNED, workflows: { order } });
 
-process.on("disconnect", () => process.exit()); // the benchmark was interrupted, or has given up on this one
+process.on("disconnect", () => process.exit()); // the benchmark was interrupted, or has given this process up
 
 let told = 0;
 const telling = setInterval(() => {

@@ -10,7 +10,7 @@ export class Returns {
   #reached = () => {};
   #next: (() => void) | undefined;
 
-  /** To be called with what a workflow's function gives. */
+  /** Call it with the result of a workflow's function. */
   async note<Result>(running: Promise<Result>): Promise<Result> {
     const result = await running;
     if (++this.#count >= this.#wanted) this.#reached();
@@ -18,7 +18,7 @@ export class Returns {
     return result;
   }
 
-  /** Calls `start` so many times, with never more than `width` of the workflows unreturned. */
+  /** Calls `start` this many times, with never more than `width` of the workflows unreturned. */
   async inFlight(count: number, width: number, start: (index: number) => Promise<unknown>): Promise<void> {
     let started = 0;
     await new Promise<void>((resolve, reject) => {

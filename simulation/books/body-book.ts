@@ -30,17 +30,17 @@ export interface BodyRun {
   ending: BodyEnding;
 }
 
-/** What a workflow's code has been through in one execution, when it begins a step's function. */
+/** What a workflow's code has seen in one execution when it begins a step's function. */
 export interface Witness {
   /** The endings of steps, in the order in which the code got them. */
   readonly seen: readonly string[];
-  /** Whether the code does nothing but what the journal tells it. */
+  /** Whether the code depends on nothing but the journal. */
   readonly orderly: boolean;
   /** Whether it calls one step after the other. */
   readonly solo: boolean;
 }
 
-/** The ledger of side effects: every call of a step's function, outside of the database. */
+/** The ledger of side effects: every call of a step's function, recorded outside the database. */
 export class BodyBook {
   readonly runs: BodyRun[] = [];
   readonly #world: World;
@@ -76,7 +76,7 @@ export class BodyBook {
     const earlier = this.#byKey.get(key) ?? [];
     this.#checkAttempts(body, earlier.length + 1, witness);
     const account = this.#book.accounts.get(ref);
-    // An operator ended or restarted it. Its owner learns of it from its next write.
+    // An operator ended or restarted it. Its owner learns this from its next write.
     if (account?.state === "live" && account.run === Number(run)) this.#checkAllowed(account, body, witness);
     this.runs.push(body);
     this.#byKey.set(key, [...earlier, body]);
@@ -90,8 +90,8 @@ export class BodyBook {
   }
 
   /**
-   * Calls of other processes for the same instance that were under way when this one began. One of a later run is its owner's:
-   * this one belongs to a run that was restarted, and its process hasn't been told yet.
+   * Calls of other processes for the same instance that were under way when this one began. A call of a later run belongs to
+   * the owner: this one belongs to a run that was restarted, and its process doesn't know yet.
    */
   besides({ ref, process, key }: BodyRun): BodyRun[] {
     return this.runs.filter(
@@ -135,7 +135,7 @@ export class BodyBook {
     );
   }
 
-  /** The code has returned what it was told, and in which order. */
+  /** The code has returned what it received, and in which order. */
   completed(account: InstanceAccount, output: string): void {
     const { seen, orderly } = decodeValue(output) as Witness;
     this.#checkSeen(account, `${account.ref}/${account.run}`, { seen, orderly, solo: false });
@@ -170,14 +170,17 @@ export class BodyBook {
     if (!step.startsWith(`do:${LEDGER}`)) this.#checkSeen(account, key, witness);
   }
 
-  /** Nothing begins before all that led to it is committed; and what is stored comes in the order in which it was stored. */
+  /**
+   * Nothing begins before everything that led to it is committed, and stored endings come in the order in which they were
+   * stored.
+   */
   #checkSeen(account: InstanceAccount, label: string, { seen, orderly }: Witness): void {
     const run = runOf(account);
     const describeAll = (entries: readonly WrittenEntry[]) =>
       entries
         .filter((entry) => isEnding(entry) && !entry.name.startsWith(INNER))
         .map((entry) => describeEnding(entry, run));
-    // The code may go another way than in the run from which something was kept: that comes when it is called.
+    // The code may take another path than the run whose results were kept: a kept result comes when its step is called.
     const kept = describeAll(run.journal.slice(0, run.kept));
     const endings = describeAll(run.journal.slice(run.kept));
     for (const [index, ending] of seen.filter((one) => !kept.includes(one)).entries()) {

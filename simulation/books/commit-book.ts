@@ -47,7 +47,7 @@ export class CommitBook {
     const { ref, lock, run, position, entries, outcome } = commit;
     if (account === undefined || !isOwner(account, commit)) {
       const done = account?.run === run && account.lock === lock && !account.held;
-      if (resent && done && this.#hasWritten(account, commit)) return; // it was parked or finished by this very commit
+      if (resent && done && this.#hasWritten(account, commit)) return; // this commit parked or finished it
       const owner = account === undefined ? "ownerless" : `${account.lock}'s, ${account.state}, run ${account.run}`;
       this.#violate("at most one owner", `${lock} wrote to run ${run} of ${ref}, which is ${owner}`);
       return;
@@ -74,7 +74,7 @@ export class CommitBook {
     else if (commit.hook !== undefined) this.#violate("a hook for each run that ends", `${ref} hasn't ended`);
   }
 
-  /** Whether this very commit was written before. */
+  /** Whether this commit was written before. */
   #hasWritten(account: InstanceAccount, { lock, position, entries }: InstanceCommit): boolean {
     const { journal } = runOf(account);
     return entries.every((entry, index) => {

@@ -8,7 +8,7 @@ import type { HookBook } from "./hook-book.ts";
 import type { InstanceAccount } from "./instance-account.ts";
 import type { Behaviour, Payload } from "./trigger-record.ts";
 
-/** Everything that can be the name of a hook of a run's end. */
+/** All possible names of hooks at the end of a run. */
 export const ENDING_HOOK_NAMES: readonly string[] = PROGRAM_NAMES.flatMap((name) =>
   (["completed", "errored", "terminated"] as const).map((ending) => endingHookName(name, ending)),
 );
@@ -23,7 +23,7 @@ const PLANS: readonly (readonly Behaviour[])[] = [
   ["work"],
 ];
 
-/** How a run has ended: with an output, with an error, or by a hand. */
+/** How a run has ended: with an output, with an error, or by an operator. */
 export interface RunEnd {
   readonly ending: Ending;
   /** Its output or its error, as it is stored. */
@@ -37,14 +37,14 @@ export function endOf(outcome: InstanceOutcome): RunEnd | null {
   return outcome.kind === "terminated" ? { ending: "terminated", value: null } : null;
 }
 
-/** The ledger of the hooks that tell of a run's end: one for each run that has ended, and none for others. */
+/** The ledger of the hooks at the end of a run: one for each run that has ended, and none for others. */
 export class EndingBook {
   /** Whether workflows have hooks for that. */
   tells = false;
   readonly #world: World;
   readonly #hooks: HookBook;
   readonly #ended = new WeakMap<InstanceAccount, Set<number>>();
-  /** By hook: what its handler must be told. */
+  /** By hook: what its handler must receive. */
   readonly #events = new Map<string, string>();
 
   constructor(world: World, hooks: HookBook) {
@@ -75,7 +75,7 @@ export class EndingBook {
     this.#triggered(hook);
   }
 
-  /** What the handler of this hook does. Violates if it is told something else than what has happened. */
+  /** What the handler of this hook does. A violation if the handler receives anything but what has happened. */
   begins(hookId: string, event: unknown): Payload {
     const expected = this.#events.get(hookId);
     if (describe(event) !== expected) {

@@ -29,7 +29,10 @@ export class EventBook {
     this.#violate("no event is lost", `${label} has timed out, although #${first.n} had come`);
   }
 
-  /** An instance was parked by an owner that had seen everything up to `wakes`: nothing that it waits for may be there. */
+  /**
+   * An instance was parked by an owner that had seen everything up to `wakes`: none of the events that it waits for may be
+   * stored.
+   */
   parked({ journal, events }: RunAccount, label: string, wakes: number): void {
     for (const entry of journal) {
       if (entry.kind !== "waiting" || entry.type !== "waitForEvent") continue;

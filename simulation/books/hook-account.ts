@@ -1,6 +1,6 @@
 import type { HookInsert, SettleResult } from "../../src/store/hooks/hook-records.ts";
 
-/** What the database owes us of one hook, by what it has told its callers. */
+/** What the database must have of one hook, according to its answers to callers. */
 export interface HookAccount {
   readonly id: string;
   readonly name: string;
@@ -18,11 +18,11 @@ export interface HookAccount {
   availableAt: number;
   /** When the trigger beside it is due. */
   nextAt: number;
-  /** How far those that wait, in it or beside it, may be put off; null is not at all. */
+  /** How far the waiting triggers, in the row or beside it, may be postponed; null means not at all. */
   latestAt: number | null;
-  /** How often those that wait in it have been tried. */
+  /** How many attempts the waiting triggers have had. */
   attempts: number;
-  /** How many owners in a row were lost with it, as its last owner was told. */
+  /** How many owners in a row were lost with it, according to the answer to its last owner. */
   recoveries: number;
   /** Whether its owner has written that it begins. */
   confirmed: boolean;
@@ -51,7 +51,7 @@ function dueAt({ processAt, debounce, triggeredAt }: HookInsert, at: number): nu
   return Math.max(Math.min(processAt ?? NEVER, (triggeredAt ?? at) + debounce.delayMs), at);
 }
 
-/** How far it may be put off. */
+/** How far it may be postponed. */
 function latestAt({ processAt, debounce, triggeredAt }: HookInsert, at: number): number | null {
   if (debounce === null) return null;
   return Math.max(Math.min(processAt ?? NEVER, (triggeredAt ?? at) + debounce.maxWaitMs), at);
@@ -81,7 +81,7 @@ export function openAccount(trigger: HookInsert, n: number, at: number): HookAcc
   };
 }
 
-/** Another trigger of its key comes in. Gives when those that wait are due now. */
+/** Another trigger of its key comes in. Returns when the waiting triggers are due now. */
 export function takeIn(account: HookAccount, trigger: HookInsert, at: number, newer: boolean): number {
   const alone = account.lock === null ? account.attempts > 0 : account.nextN === null;
   const waiting = account.lock === null ? account.availableAt : account.nextAt;

@@ -20,8 +20,8 @@ interface Claim {
 }
 
 /**
- * Keeps the accounts of all hooks, outside of the database: from every committed call and its answer, in the order of the
- * commits. An answer that contradicts an earlier one violates an invariant.
+ * Keeps the accounts of all hooks outside the database, from every committed call and its answer, in the order of the commits.
+ * An answer that contradicts an earlier one violates an invariant.
  */
 export class HookBook {
   readonly accounts: Map<string, HookAccount> = new Map();
@@ -29,7 +29,7 @@ export class HookBook {
   readonly runs: RunBook;
   /** By id: the numbers of triggers that the database made itself, when a run had ended. */
   readonly endings: Map<string, number> = new Map();
-  /** Inserts that were sent again after their hook had run and was deleted. The store can't know those from new ones. */
+  /** Inserts that were sent again after their hook had run and was deleted. The store can't distinguish them from new ones. */
   sentAgainTooLate = 0;
   readonly #world: World;
   readonly #claims = new Map<string, Claim>();
@@ -290,7 +290,7 @@ export class HookBook {
       return;
     }
     if (!owns) {
-      if (mayBeResent && result === presentResult(account)) return; // sent again, and told what has become of it
+      if (mayBeResent && result === presentResult(account)) return; // sent again, and answered with its present state
       const owner = account.lock ?? "no owner";
       return this.#violate("at most one owner", `${lock} made ${id} ${result}, which belongs to ${owner}`);
     }

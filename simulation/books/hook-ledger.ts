@@ -8,7 +8,7 @@ export class HookLedger {
   readonly #runs: RunBook;
   /** By idempotency key: how often it was committed. More than once only if its trigger was sent again after its end. */
   readonly #committed = new Map<string, number>();
-  /** Those whose commit arrived when its owner had given it up. */
+  /** Those whose commit arrived after the owner had given it up. */
   readonly #late = new Set<string>();
 
   constructor(world: World, runs: RunBook) {
@@ -24,14 +24,14 @@ export class HookLedger {
     return this.#committed.has(key);
   }
 
-  /** The function of a transaction is called. An owner that has looked may not know yet of a commit that came late. */
+  /** The function of a transaction is called. An owner that has checked may not know about a late commit yet. */
   begins(run: Run): void {
     if (run.transaction === "none") run.transaction = "begun";
     if (!this.#runs.completions.has(run.key) || this.#late.has(run.key)) return;
     this.#violate(`the function of ${run.key} is called once more after its commit`);
   }
 
-  /** Its handler is told that it is committed. */
+  /** Its handler learns that it is committed. */
   told(run: Run): void {
     run.transaction = "committed";
     if (!this.#committed.has(run.key)) this.#violate(`${run.key} is said to be committed, and isn't`);

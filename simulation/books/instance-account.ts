@@ -37,7 +37,7 @@ export interface RunAccount {
 
 export type InstanceState = "live" | "complete" | "errored" | "terminated" | "gone";
 
-/** What the database owes us of one instance, by what it has told its callers. */
+/** What the database must have of one instance, according to its answers to callers. */
 export interface InstanceAccount {
   readonly ref: string;
   readonly name: string;
@@ -45,12 +45,12 @@ export interface InstanceAccount {
   readonly parent: string | null;
   /** Of the call that created it; null if a workflow did. */
   readonly n: number | null;
-  /** What it shares with others, of which only so many run at a time, or start in some time. */
+  /** The key that it shares with others, which limits how many run at a time, or start in a period. */
   readonly slotKey: string | null;
   readonly rateKey: string | null;
   /** As JSON. */
   readonly labels: string | null;
-  /** How long it is kept when it is complete, or when it failed or was terminated; null is for ever. */
+  /** How long it is kept after it completed, or after it failed or was terminated; null means for ever. */
   readonly successRetention: number | null;
   readonly errorRetention: number | null;
   state: InstanceState;
@@ -58,16 +58,16 @@ export interface InstanceAccount {
   readonly runs: Map<number, RunAccount>;
   /** Whether it has an owner. An owner whose lease has ended counts until another worker takes over. */
   held: boolean;
-  /** Of who has it, or had it when it was parked or finished. */
+  /** The token of its owner, or of the owner that parked or finished it. */
   lock: string | null;
   /** When it is due, or the end of the lease. */
   availableAt: number | null;
   paused: boolean;
   /** What it will be when its rollback is over. */
   rollingBack: RollbackReason | null;
-  /** The owner at the time of an operator's rollback. It learns of it from its next write. */
+  /** The owner at the time of an operator's rollback. It learns this from its next write. */
   disowned: string | null;
-  /** Whether its owner was told of the pause by a commit, so that it can begin nothing. */
+  /** Whether a commit has told its owner about the pause, so that it can begin nothing. */
   toldOfPause: boolean;
   wakes: number;
   /** How many owners were lost since the last entry, or since it was parked. */
@@ -82,7 +82,7 @@ export interface InstanceAccount {
   /** Encoded outputs of all runs that were completed. */
   readonly outputs: Set<string>;
   finishedAt: number;
-  /** What the present run has failed with, while it is rolled back. */
+  /** The error of the present run while it is rolled back. */
   error: string | null;
 }
 
@@ -173,19 +173,19 @@ export function statusOf(account: InstanceAccount): InstanceStatus | "gone" {
   return started ? "waiting" : "queued";
 }
 
-/** Whether nothing more can come of the step after this entry. */
+/** Whether this entry ends its step. */
 export function isEnding({ kind, dueAt }: NewEntry): boolean {
   return kind === "completed" || kind === "received" || kind === "timedOut" || (kind === "failed" && dueAt === null);
 }
 
-/** An ending as the workflow's code sees it. */
+/** An ending as the workflow's code receives it. */
 export function describeEnding(entry: NewEntry, { events }: RunAccount): string {
   const step = stepOf(entry);
   if (entry.kind !== "received") return `${step} ${entry.kind}`;
   return `${step} received ${events.find(({ sequence }) => sequence === entry.event)?.n}`;
 }
 
-/** A step as its idempotency key names it. Those inside of another step are named after that. */
+/** A step as its idempotency key names it. Steps inside another step are named after that one. */
 export function stepOf(step: {
   readonly type: string;
   readonly name: string;

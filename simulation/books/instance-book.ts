@@ -52,7 +52,8 @@ export class InstanceBook {
   /** Refs of what has changed since the rows were last compared. */
   readonly touched: Set<string> = new Set();
   /**
-   * Inserts and events that were sent again after their instance had been deleted. The store can't know those from new ones.
+   * Inserts and events that were sent again after their instance had been deleted. The store can't distinguish them from new
+   * ones.
    */
   sentAgainTooLate = 0;
   readonly #world: World;
@@ -197,7 +198,7 @@ export class InstanceBook {
     this.touched.add(ref);
   }
 
-  /** Gives whether it was taken over. */
+  /** Returns whether it was taken over. */
   #claimedOne(instance: ClaimedInstance, lock: string, leaseMs: number): boolean {
     const { now } = this.#world;
     const account = this.accounts.get(instance.ref);

@@ -10,7 +10,7 @@ export type LifecycleOperation = (typeof LIFECYCLE_OPERATIONS)[number];
 /** What a restart asks for, and the hook that tells of an end. */
 type ChangeDetails = Partial<Pick<RestartRequest, "kept" | "statuses">> & { readonly hook?: HookInsert };
 
-/** What people do to instances: allowed in some states only, and done at once. */
+/** What operators do to instances: allowed in some states only, with immediate effect. */
 export class LifecycleBook {
   readonly #world: World;
   readonly #book: InstanceBook;

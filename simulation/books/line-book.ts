@@ -2,7 +2,7 @@ import { limitsOf } from "../workloads/limits.ts";
 import type { World } from "../world.ts";
 import type { InstanceAccount } from "./instance-account.ts";
 
-/** Of those that share a key: how many run, and when they started. */
+/** Instances that share a key: how many run, and when they started. */
 export class LineBook {
   readonly #world: World;
   readonly #accounts: ReadonlyMap<string, InstanceAccount>;
@@ -60,7 +60,7 @@ function hasSlot({ state, held, recoveries }: InstanceAccount): boolean {
   return state === "live" && (held || recoveries > 0);
 }
 
-/** Whether no claim may take it, but only who lets in from its line. */
+/** Whether only an admission from its line may take it, and no claim. */
 export function standsInLine(account: InstanceAccount): boolean {
   const { state, slotKey, rateKey, started } = account;
   if (state !== "live" || hasSlot(account)) return false;

@@ -6,17 +6,16 @@ import type { World } from "../world.ts";
 import { isEnding, type RunAccount, stepOf, type WrittenEntry } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 
-/** What steps tell while they run: the number of what was told before. */
+/** The progress that steps emit: the number of earlier values. */
 export interface Told {
   readonly told: number;
 }
 
-/** Those who follow an instance must be able to read what a step told for so long after its end. */
+/** For this long after a step's end, followers of an instance must be able to read its progress. */
 const FOLLOWED_MS = 10_000;
 
 /**
- * The ledger of progress: in the order of telling, nothing lost that was acknowledged, and dropped only some time after its
- * step.
+ * The ledger of progress: it is stored in order, nothing acknowledged is lost, and it is dropped only some time after its step.
  */
 export class ProgressBook {
   readonly #world: World;
@@ -27,7 +26,7 @@ export class ProgressBook {
     this.#book = book;
   }
 
-  /** A function that told something knows that it is stored. */
+  /** A function that emitted progress knows that it is stored. */
   acknowledged(process: string, { idempotencyKey, attempt }: WorkflowStepContext, told: number): void {
     const [ref, run, ...step] = idempotencyKey.split("/") as [string, string, ...string[]];
     const journal = this.#book.accounts.get(ref)?.runs.get(Number(run))?.journal ?? [];

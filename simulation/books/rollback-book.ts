@@ -16,9 +16,9 @@ export const ROLLBACK_KINDS: readonly EntryKind[] = [
   "rollbackFailed",
 ];
 
-/** The ledger of rollbacks: what has begun is taken back, the last first, each once, and nothing is left out. */
+/** The ledger of rollbacks: every step that has begun is rolled back, the last first, each once, and none is left out. */
 export class RollbackBook {
-  /** How many rollbacks of runs have come to their end. */
+  /** How many runs have been rolled back to the end. */
   rolledBack = 0;
   readonly #world: World;
   readonly #book: InstanceBook;
@@ -43,7 +43,7 @@ export class RollbackBook {
     if (++calls.count > 1 && limit === 0) this.#violate("attempts never exceed the limit", `${key} begins once more`);
     if (ctx.attempt > limit + 1) this.#violate("attempts never exceed the limit", `${key}: attempt ${ctx.attempt}`);
     const account = this.#book.accounts.get(ref);
-    if (account?.state !== "live" || account.run !== Number(run)) return; // its owner is told when it writes next
+    if (account?.state !== "live" || account.run !== Number(run)) return; // its owner learns this with its next write
     const { held, lock, availableAt, paused, toldOfPause, recoveries } = account;
     if (!held || !lock?.startsWith(`${process}#`) || (availableAt ?? 0) <= this.#world.now) {
       this.#violate("at most one owner", `${process} rolls back ${key}, which belongs to ${lock ?? "no owner"}`);
@@ -60,7 +60,7 @@ export class RollbackBook {
     this.#checkTold(account, step, context);
   }
 
-  /** It gives up: there is no use in another attempt. */
+  /** It gives up: another attempt would fail, too. */
   refused({ idempotencyKey }: WorkflowStepContext): void {
     const calls = this.#calls.get(idempotencyKey);
     if (calls !== undefined) calls.refused = true;
@@ -121,7 +121,7 @@ export class RollbackBook {
     this.#violate("what has begun is rolled back", `${ref}/${run} ${report.outcome} ${code}: ${open.join(", ")}`);
   }
 
-  /** It is told why it is rolled back, and what the step gave. */
+  /** It receives the reason of the rollback, and the step's output. */
   #checkTold(account: InstanceAccount, step: string, { ctx, error, output }: WorkflowRollbackContext): void {
     const reason = account.error === null ? null : describe(account.error).message;
     const told =
@@ -141,7 +141,7 @@ export class RollbackBook {
     this.#violate("errored only for what earned it", `${key} has failed after ${attempt} of ${limit + 1} attempts`);
   }
 
-  /** Whether it is this step's turn: all that began after it are taken back, and it isn't. */
+  /** Whether it is this step's turn: all steps that began after it are rolled back, and it isn't. */
   #checkTurn(journal: readonly WrittenEntry[], step: string, key: string): void {
     const steps = undoable(journal);
     const place = steps.indexOf(step);

@@ -17,11 +17,14 @@ export interface Run {
   readonly process: string;
   readonly aborted: () => boolean;
   ending: RunEnding;
-  /** Of one that writes in a transaction: whether its function has ended, and whether it was told that this is committed. */
+  /**
+   * For an attempt with a transaction: whether its function has ended, and whether it learned that the transaction is
+   * committed.
+   */
   transaction: "none" | "begun" | "sealed" | "committed";
 }
 
-/** The ledger of side effects: every call of a handler, outside of the database. */
+/** The ledger of side effects: every call of a handler, recorded outside the database. */
 export class RunBook {
   readonly runs: Run[] = [];
   /** Idempotency keys whose completion was committed. */
@@ -33,13 +36,13 @@ export class RunBook {
   readonly #lastActivity = new Map<string, number>();
   /** By idempotency key: the attempts that count. */
   readonly #attempts = new Map<string, number>();
-  /** By idempotency key: the calls of handlers, less what was given back. */
+  /** By idempotency key: the calls of handlers, without those that were released. */
   readonly #starts = new Map<string, number>();
   /** Idempotency keys and tokens of claims that have begun. */
   readonly #startedBy = new Set<string>();
-  /** How often each was written to be tried again. */
+  /** How often a retry of each was written. */
   readonly #retried = new Map<string, number>();
-  /** By idempotency key: the tokens of claims that have begun, or of which it is written that they do. */
+  /** By idempotency key: the tokens of claims that have begun, or whose beginning is written. */
   readonly #begunBy = new Map<string, Set<string>>();
 
   constructor(world: World, book: HookBook) {
@@ -109,7 +112,7 @@ export class RunBook {
     return busy ? Number.POSITIVE_INFINITY : (this.#lastActivity.get(process) ?? 0);
   }
 
-  /** `counts` isn't so where an owner was lost that hadn't begun: this claim takes its place. */
+  /** `counts` is false if the lost owner hadn't begun: this claim takes its place. */
   claimed(account: HookAccount, key: string, attempts: number, counts: boolean): void {
     const counted = (this.#attempts.get(key) ?? 0) + Number(counts);
     this.#attempts.set(key, counted);
@@ -122,7 +125,7 @@ export class RunBook {
     }
   }
 
-  /** Its owner has written how many attempts there were, with the one that it has. */
+  /** Its owner has written the number of attempts, its own included. */
   counted(key: string, { lock, attempts, begins }: HookCount): void {
     this.#attempts.set(key, attempts);
     if (begins) this.#begins(key, lock); // its process may be lost before a check sees it
@@ -135,7 +138,7 @@ export class RunBook {
     if (this.#startedBy.delete(`${key} ${lock}`)) this.#starts.set(key, (this.#starts.get(key) ?? 0) - 1);
   }
 
-  /** It was written that it failed, and is tried again. */
+  /** Its failure was written, and it will be retried. */
   retried(key: string): void {
     this.#retried.set(key, (this.#retried.get(key) ?? 0) + 1);
   }

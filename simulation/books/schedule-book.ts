@@ -8,12 +8,12 @@ import { CronTimes } from "../../src/workflows/schedules/cron-times.ts";
 import type { World } from "../world.ts";
 import type { InstanceBook } from "./instance-book.ts";
 
-/** What the database owes us of one schedule, by what it has told its callers. */
+/** What the database must have of one schedule, according to its answers to callers. */
 export interface ScheduleAccount extends ScheduleKey {
   dueAt: number | null;
   lastAt: number | null;
   paused: boolean;
-  /** Since when it has its times without a pause. */
+  /** Since when it has fired without a pause. */
   since: number;
   readonly times: CronTimes;
   /** The times for which it has created instances. */
@@ -27,7 +27,7 @@ const SCHEDULES = "select workflow, name, cron, timezone, due_at, last_at, pause
 /** The ledger of schedules: one instance for each of their times, when it has come, and none for others. */
 export class ScheduleBook {
   readonly accounts: Map<string, ScheduleAccount> = new Map();
-  /** How many times were fired for. */
+  /** How many scheduled times have fired. */
   fired = 0;
   readonly #world: World;
   readonly #instances: InstanceBook;
@@ -110,7 +110,7 @@ export class ScheduleBook {
     for (const label of rows.keys()) this.#violate("nothing appears by itself", `the schedule ${label}`);
   }
 
-  /** The last of the times that have come is fired, and none before the next is left out. */
+  /** The latest scheduled time has fired, and none before the next one is left out. */
   #checkTimes({ times }: ScheduleAccount, firing: ScheduleFiring): void {
     const { dueAt, lastAt, nextAt } = firing;
     const label = `${labelOf(firing)}, due at ${dueAt}: fired for ${lastAt}, then ${nextAt}`;

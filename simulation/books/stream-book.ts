@@ -26,7 +26,7 @@ export class StreamBook {
   readonly #world: World;
   readonly #book: InstanceBook;
   readonly #chunks = new Map<string, Map<string, ChunkAccount[]>>();
-  /** By the key of the step: which call of its function gave the stream that was read. */
+  /** By the key of the step: the call of its function that returned the stream that was read. */
   readonly #read = new Map<string, string>();
   #turns = 0;
 
@@ -63,7 +63,7 @@ export class StreamBook {
     for (const [stream, chunks] of [...streams]) if (chunks.some(({ run }) => run < before)) streams.delete(stream);
   }
 
-  /** A step is completed: all of its stream is there, and nothing of what other attempts had written before. */
+  /** A step is completed: its whole stream is stored, and nothing that other attempts had written. */
   completed({ ref }: InstanceAccount, label: string, { value }: NewEntry, lock: string): void {
     const reference = value === null ? null : decodeValue(value);
     if (!(reference instanceof StreamReference)) return;

@@ -16,8 +16,8 @@ export type Behaviour =
   | "effect-and-kill";
 
 /**
- * What a handler of a hook does in one attempt: a transaction may complete it. It succeeds, and what follows doesn't matter any
- * more: the handler throws, its process ends, or it doesn't wait. Or the transaction is rolled back.
+ * What a handler of a hook does in one attempt: a transaction may complete it. If it succeeds, nothing that follows matters:
+ * the handler may throw, its process may end, or it may not wait. Or the transaction is rolled back.
  */
 export type HookBehaviour =
   | Behaviour
@@ -27,14 +27,14 @@ export type HookBehaviour =
   | "transact-unawaited"
   | "roll-back";
 
-/** What is given to each hook: its trigger's number, and what its handler does in each attempt (the last one repeats). */
+/** The payload of each hook: its trigger's number, and what its handler does in each attempt (the last one repeats). */
 export interface Payload {
   readonly n: number;
   readonly plan: readonly HookBehaviour[];
 }
 
 /**
- * One call that triggers a hook, as its caller sees it.
+ * A call that triggers a hook, as its caller sees it.
  *
  * - `asked`: no answer, yet or ever. It may have been accepted or not.
  * - `acknowledged`: accepted, for certain.

@@ -2,7 +2,7 @@ import type { World } from "../world.ts";
 import { type InstanceAccount, runOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 
-/** Within this time an instance is tried again whose values can't be read. */
+/** Within this time, an instance whose values can't be read is tried again. */
 const TRIED_AGAIN_MS = 60_000;
 
 /** As of an instance that waits for code that can read its values. */
@@ -11,7 +11,7 @@ interface ToldStatus {
   readonly unreadable?: unknown;
 }
 
-/** Which processes have newer code than others: only they can read what they write, until it is rolled out everywhere. */
+/** Which processes have newer code: only they can read what they write, until all processes have it. */
 export class VersionBook {
   /** Whether some processes have newer code. */
   mixed = false;
@@ -40,7 +40,7 @@ export class VersionBook {
     return n !== null && this.isNewer(this.#book.creates.get(n)?.process);
   }
 
-  /** Whether a newer process has written what this entry of a journal gives to the code. */
+  /** Whether a newer process has written the value of this entry of a journal. */
   isNewerEntry(account: InstanceAccount, run: number, position: number): boolean {
     const entry = account.runs.get(run)?.journal[position - 1];
     if (entry === undefined || entry.type !== "do" || entry.kind !== "completed" || entry.value === null) return false;
@@ -62,7 +62,7 @@ export class VersionBook {
     );
   }
 
-  /** Whether the process that had it last couldn't read it, and leaves it to others with all its events. */
+  /** Whether its last owner couldn't read it, and leaves it with all its events to other processes. */
   isHeldUp(account: InstanceAccount): boolean {
     return account.lock !== null && this.isOlder(account.lock.split("#")[0] as string) && this.isUnreadable(account);
   }
@@ -74,7 +74,7 @@ export class VersionBook {
     return JSON.stringify([state, run, held, lock, availableAt, paused, wakes, journal.length, events.length]);
   }
 
-  /** An operator who asks an older process is told why an instance waits. */
+  /** An operator who asks an older process learns why an instance waits. */
   told(process: string, account: InstanceAccount, before: string, { status, unreadable }: ToldStatus): void {
     if (!this.isOlder(process) || this.describe(account) !== before || status !== "waiting") return;
     const { availableAt, ref } = account;

@@ -3,7 +3,7 @@ import type { World } from "../world.ts";
 import { type InstanceAccount, isEnding, runOf, stepOf } from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 
-/** Where the code goes on by itself, it may begin waits after its instance was let go. */
+/** Code that continues by itself may begin waits after its instance was released. */
 const GOES_ON_BY_ITSELF: readonly string[] = ["late"];
 
 /**
@@ -15,7 +15,7 @@ export class WaitBook {
   readonly #book: InstanceBook;
   /** By ref: the waits that its present owner has begun, and when they may end at the earliest. */
   readonly #begun = new Map<string, Map<string, number>>();
-  /** By ref: the first commit of its present owner that the database didn't take, as far as that owner knows. */
+  /** By ref: the first commit of its present owner that failed, as far as that owner knows. */
   readonly #unwritten = new Map<string, { readonly lock: string; readonly label: string }>();
 
   constructor(world: World, book: InstanceBook) {
@@ -29,10 +29,7 @@ export class WaitBook {
     return held && lock?.startsWith(`${process}#`) ? lock : null;
   }
 
-  /**
-   * The code that an owner runs calls a wait. Gives when it may end at the earliest. What a former owner still calls is
-   * nothing.
-   */
+  /** The code of an owner calls a wait. Returns when it may end at the earliest. Calls of former owners don't count. */
   called(lock: string | null, name: { name: string; id: string }, step: string, milliseconds: number): number {
     const account = this.#book.find(name);
     if (lock === null || account === undefined || !account.held || account.lock !== lock) return 0;
@@ -47,13 +44,13 @@ export class WaitBook {
     return earliest;
   }
 
-  /** The code is told that a wait is over, with no event. */
+  /** The code learns that a wait has ended without an event. */
   ended(step: string, earliest: number): void {
     if (this.#world.now >= earliest) return;
     this.#world.violate("no wait ends early", `${step} is over ${earliest - this.#world.now} ms too early`);
   }
 
-  /** A commit failed. Until the same is written, what its owner did afterwards must not be: waits may begin anew. */
+  /** A commit failed. Until it is written, nothing that its owner did afterwards may be written: waits may begin again. */
   unwritten(commit: InstanceCommit): void {
     const { ref, lock } = commit;
     if (this.#unwritten.get(ref)?.lock !== lock) this.#unwritten.set(ref, { lock, label: labelOf(commit) });
@@ -63,7 +60,7 @@ export class WaitBook {
     if (this.#unwritten.get(commit.ref)?.label === labelOf(commit)) this.#unwritten.delete(commit.ref);
   }
 
-  /** It has another owner: what the one before had begun begins anew, unless it is written down. */
+  /** It has another owner: waits that the former owner had begun begin again, unless they are stored. */
   claimed(ref: string): void {
     this.#begun.delete(ref);
   }
@@ -77,7 +74,7 @@ export class WaitBook {
     this.#world.violate("no wait ends early", `${label} is ${entry.kind}, ${earliest - end} ms too early`);
   }
 
-  /** Its owner has let go of it, in good order: who has it next must not begin the same waits anew. */
+  /** Its owner has released it in good order: the next owner must not begin the same waits again. */
   letGo(account: InstanceAccount): void {
     const { ref, run, name, lock, rollingBack } = account;
     if (rollingBack !== null || GOES_ON_BY_ITSELF.includes(name)) return;

@@ -3,9 +3,9 @@ import type { World } from "../world.ts";
 
 type Read = (text: string) => Record<string, unknown>[];
 
-/** What belongs to instances. */
+/** The rows that belong to instances. */
 const TABLES = ["perdure_journal", "perdure_event", "perdure_past_run", "perdure_stream_chunk"] as const;
-/** Of what was purged, something may be left to be swept up. */
+/** Dependents of purged instances may still have to be swept up. */
 const ORPHANS = TABLES.map(
   (table) => `select '${table}' as source, ref from ${table} as dependent
 where not exists (select 1 from perdure_instance as owner where owner.ref = dependent.ref)
@@ -13,7 +13,7 @@ where not exists (select 1 from perdure_instance as owner where owner.ref = depe
 ).join("\nunion\n");
 const LABELS = "select name, key, value, ref from perdure_label order by ref, key";
 
-/** Whatever belongs to an instance goes with it, and nothing else does. */
+/** An instance's dependents are deleted with it, and nothing else is. */
 export function checkDependents(world: World, accounts: Iterable<InstanceAccount>, read: Read): void {
   for (const { source, ref } of read(ORPHANS)) world.violate("nothing is left of what is gone", `${source} of ${ref}`);
   const expected: string[] = [];

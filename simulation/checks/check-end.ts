@@ -4,7 +4,7 @@ import { NAMESPACE } from "../names.ts";
 
 const PURGED_AT_ONCE = 3;
 
-/** What must be true when the faults have stopped and everything had its time. */
+/** What must be true when the faults have stopped and everything had time to end. */
 export async function checkEnd({ world, database, book, instances }: Surroundings): Promise<void> {
   for (const { id, n, state, lock } of book.accounts.values()) {
     if (state !== "live") continue;
@@ -35,7 +35,7 @@ export async function checkEnd({ world, database, book, instances }: Surrounding
   }
 }
 
-/** When its time has come, everything is purged that isn't to be kept, and nothing is left of it. */
+/** Everything whose retention is over is purged, and nothing is left of it. */
 async function purgeAll({ world, database, instances }: Pick<Surroundings, "world" | "database" | "instances">) {
   const accounts = [...instances.accounts.values()];
   world.now = Math.max(world.now, ...accounts.map((account) => purgeAt(account) ?? 0));
@@ -52,7 +52,7 @@ async function purgeAll({ world, database, instances }: Pick<Surroundings, "worl
   if (left !== undefined) world.violate("nothing is left of what is gone", `${left.ref} isn't swept up after`);
 }
 
-/** A transaction's own writes and its triggers are there together or not at all. */
+/** A transaction's own writes and its triggers are stored together or not at all. */
 function checkEffects(
   world: Surroundings["world"],
   book: Surroundings["book"],

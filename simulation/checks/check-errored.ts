@@ -2,11 +2,12 @@ import { decodeValue, describeError } from "../../src/values/index.ts";
 import { type InstanceAccount, runOf } from "../books/instance-account.ts";
 import type { World } from "../world.ts";
 
-/** As many owners as may be lost in a row, with nothing done in between. */
+/** How many owners may be lost in a row without progress. */
 export const MOST_RECOVERIES = 20;
 
 /**
- * An instance fails by its own errors, or because it ends its processes; never by what happens to the database or to others.
+ * An instance fails by its own errors, or because it crashes its processes; never because of the database or of other
+ * instances.
  */
 export function checkErrored(world: World, account: InstanceAccount, error: string): void {
   const { name, message, code } = describe(error);

@@ -14,7 +14,7 @@ type Read = (text: string, parameters?: SqliteValue[]) => Row[];
 
 const INSTANCES = `select ref, run, class, lock, available_at, wakes, paused, outcome, purge_at, started_at is not null as started
 from perdure_instance`;
-/** Not of an instance that was purged, and is to be swept up after. */
+/** Except for an instance that was purged and still has to be swept up. */
 const KEPT = "ref not in (select ref from perdure_deleted_instance)";
 const COUNTS = `select (select count(*) from perdure_journal where ${KEPT}) as entries,
   (select coalesce(sum(sequence), 0) from perdure_event where ${KEPT}) as sequences`;
@@ -24,10 +24,10 @@ where ref = ? and run = ? order by position`;
 const EVENTS = `select ref, run, count(*) as entries, max(sequence) as last from perdure_event where ${KEPT} group by ref, run`;
 
 const LINES = "select kind || ' ' || key as key, available_at from perdure_line";
-/** Where instances without a priority stand in a line, before the time at which they joined it. */
+/** The rank of instances without a priority in a line, before the time at which they joined it. */
 const FIRST_PLACE_MS = -freshRank({ priority: 0, limited: true }, 0).availableAt;
 
-/** From which status an instance comes into which, by one call of the database; `gone` is deleted. */
+/** The status that each status can become by one call of the database; `gone` means deleted. */
 const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
   queued: ["running", "paused", "rollingBack", "terminated", "gone"],
   running: ["waiting", "waitingForPause", "rollingBack", "complete", "errored", "terminated", "queued", "gone"],
@@ -76,7 +76,7 @@ export class InstanceCheck {
     this.#checkLines();
   }
 
-  /** A line is due when one of its members is, unless all of them must wait for others. */
+  /** A line is due when one of its instances is, unless all of them must wait for others. */
   #checkLines(): void {
     const lines = new Map(this.#read(LINES).map((row) => [row.key as string, row.available_at as number | null]));
     for (const account of this.#book.accounts.values()) {

@@ -1,7 +1,7 @@
 import type { InstanceAccount } from "../books/instance-account.ts";
 import type { World } from "../world.ts";
 
-/** The owner of an instance is told of what came in, and whether it is paused. */
+/** The owner of an instance learns of new events, and whether it is paused. */
 export function checkNews(
   world: World,
   account: InstanceAccount,

@@ -1,7 +1,7 @@
 import type { InstanceBook } from "../books/instance-book.ts";
 import type { SimulatedProcess, Surroundings } from "../machines/simulated-process.ts";
 
-/** Longer than the slowest safety poll, and than what it may find out meanwhile. */
+/** Longer than the slowest safety poll, and than the work that it may find. */
 const PATIENCE_MS = 60_000;
 
 /** When nothing fails, nothing stays due while a worker has nothing to do: everything that waits has a wake. */
@@ -34,13 +34,13 @@ export function checkProgress(
   }
 }
 
-/** What is held in memory takes a place too. */
+/** An instance that is held in memory takes a slot, too. */
 function holdsInstances({ accounts }: InstanceBook, process: string): boolean {
   for (const { held, lock } of accounts.values()) if (held && lock?.startsWith(`${process}#`)) return true;
   return false;
 }
 
-/** What was asked before the calm is answered by then, and everybody has looked what there is. */
+/** Everything that was requested before the calm is answered by then, and every process has looked for work. */
 const SETTLED_MS = 60_000;
 /** How late a schedule may be fired. */
 const LATEST_MS = 10_000;

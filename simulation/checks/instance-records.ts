@@ -2,7 +2,7 @@ import type { InstanceAccount } from "../books/instance-account.ts";
 import type { Behaviour } from "../books/trigger-record.ts";
 import type { ProgramName } from "../names.ts";
 
-/** What each instance is given: the number of the call that created it, and what its steps' functions do in each attempt. */
+/** The params of each instance: the number of the call that created it, and what its steps' functions do in each attempt. */
 export interface Params {
   readonly n: number | null;
   /** Each step has one of these, chosen by its name. The last behaviour of a plan repeats. */
@@ -15,7 +15,7 @@ export interface Params {
 /** As with triggers. */
 export type Answer = "asked" | "acknowledged" | "refused" | "unknown";
 
-/** One call that creates an instance, as its caller sees it. */
+/** A call that creates an instance, as its caller sees it. */
 export interface CreateRecord {
   readonly n: number;
   readonly process: string;
@@ -25,7 +25,7 @@ export interface CreateRecord {
   accepted: boolean;
 }
 
-/** One event that is sent, as its sender sees it. */
+/** An event, as its sender sees it. */
 export interface EventRecord {
   readonly n: number;
   readonly process: string;

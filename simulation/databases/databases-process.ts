@@ -15,7 +15,7 @@ import { NAMESPACE } from "../names.ts";
 import { Lane, type World } from "../world.ts";
 import type { UsedDatabase } from "./simulate-databases.ts";
 
-/** Breaks on purpose how sources of different databases are kept apart. */
+/** Breaks the separation of sources of different databases on purpose. */
 export type WrapSources = (sources: readonly ProcessorSource[]) => ProcessorSource[];
 
 type WorkHooks = Readonly<Record<"work", HookDefinition<Payload, Payload>>>;
@@ -120,7 +120,7 @@ export class DatabasesProcess {
     }
   }
 
-  /** As from outside: what is due in the database that can be used has run then, and the other one is no failure. */
+  /** A tick from outside: afterwards everything due in the available database has run, and the other database is no failure. */
   async drain(): Promise<void> {
     this.works = false;
     const due = this.#used.flatMap((used) =>

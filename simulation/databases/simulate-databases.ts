@@ -32,8 +32,8 @@ const LONGEST_CALM_MS = 600_000;
 const PATIENCE_MS = 40_000;
 
 /**
- * A world of processes with two databases each, of which one can't be used for a while, now and then: what is in the other one
- * must run all the same, and drains must not fail. In the end everything in both has run.
+ * A world of processes with two databases each, one of which becomes unavailable now and then: work in the other one must still
+ * run, and drains must not fail. At the end everything in both has run.
  */
 export async function simulateDatabases(seed: number, wrapSources?: WrapSources): Promise<DatabasesSimulation> {
   const world = new World(seed);
@@ -98,7 +98,7 @@ function takeAway(world: World, fate: Lane, broken: UsedDatabase, milliseconds: 
   });
 }
 
-/** What is due in a database that can be used runs soon, whatever becomes of the other one. */
+/** Work that is due in an available database runs soon, whatever happens to the other one. */
 function checkLateness(world: World, used: readonly UsedDatabase[], processes: readonly DatabasesProcess[]): void {
   const since = world.now - PATIENCE_MS;
   if (!processes.some(({ works, startedAt }) => works && startedAt < since)) return;

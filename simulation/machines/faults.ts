@@ -4,10 +4,9 @@ import type { SimulationOptions } from "../simulation-options.ts";
 /**
  * What can go wrong with one call of the database:
  *
- * - `unavailable`: it fails and does nothing.
- * - `refused`: the same, and the database says that asking again won't help.
+ * - `unavailable`: it fails and does nothing. - `refused`: the same, and the database says that a retry won't help.
  * - `broken`: it fails in the middle of its statements, or at the commit.
- * - `lost`: it is done, but its caller is told that the connection broke.
+ * - `lost`: it is done, but its caller sees a broken connection.
  * - `late`, `slow`: the call or its answer takes long, possibly longer than a lease.
  * - `stall`: the process stands still while it waits for the answer, possibly longer than a lease.
  * - `crash-before`, `crash-middle`, `crash-after`: the process ends as the call arrives, in the middle of it, or before the

@@ -9,7 +9,7 @@ export class FaultyDriver implements SqliteDriver {
   readonly #driver: SqliteDriver;
   /** How many more statements succeed; null if all do. */
   #statementsLeft: number | null = null;
-  /** By what was asked for: a driver that is broken on purpose may have no transactions. */
+  /** Wraps transactions only if the driver has them: one that is broken on purpose may have none. */
   #open = false;
 
   constructor(driver: SqliteDriver) {

@@ -10,12 +10,12 @@ import { HOOK_NAMES } from "../names.ts";
 /** A tag that no version knows yet. */
 export const UNKNOWN_TAG = '{"$perdure":"of a newer version"';
 
-/** What a process sees that can't read what newer ones have written. */
+/** What a process sees if it can't read what newer ones have written. */
 function unreadable(text: string): string {
   return `${UNKNOWN_TAG},"value":${text}}`;
 }
 
-/** The instances as a process reads them whose code may be older than that of others. */
+/** The instances as read by a process whose code may be older than that of others. */
 export function readInstances(statements: InstanceStatements, book: InstanceBook, process: string): InstanceStatements {
   const { versions, accounts } = book;
   const hide = (isHidden: boolean, text: string): string => {

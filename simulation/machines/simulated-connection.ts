@@ -112,7 +112,7 @@ export class SimulatedConnection implements Engine {
     return this.#options.database.engine.foreignInstances(transaction);
   }
 
-  /** If an owner's commit is broken, the owner doesn't hear of it; the commit may arrive later, or never. */
+  /** If an owner's commit breaks, the owner gets no answer; the commit may arrive later, or never. */
   async transaction<Result>(
     body: (transaction: EngineTransaction) => Promise<Result>,
     { owned = false }: TransactionOptions = {},
@@ -166,7 +166,7 @@ export class SimulatedConnection implements Engine {
 
   readonly #onDeath: (() => void)[] = [];
 
-  /** The database notices that the process is gone: what it had begun is rolled back. */
+  /** The database notices that the process is gone, and rolls its transaction back. */
   died(): void {
     this.#die();
   }

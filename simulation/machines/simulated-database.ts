@@ -17,7 +17,7 @@ import { Lane, type World } from "../world.ts";
 import { FaultyDriver } from "./faulty-driver.ts";
 import { DatabaseClock } from "./simulated-clock.ts";
 
-/** The tables of the application: what transactions and handlers write, with nothing that would hide a second time. */
+/** The tables of the application: what transactions and handlers write, without a constraint that would hide a second write. */
 const TABLES = `
 create table effect (n integer not null);
 create table ledger (key text not null);
@@ -38,7 +38,7 @@ interface StoredRow {
 
 /**
  * The database that all simulated processes share: real SQLite in memory, with a time of its own. After every call it is
- * compared with what its callers have been told.
+ * compared with the answers that callers got.
  */
 export class SimulatedDatabase {
   readonly engine: SqliteEngine;
@@ -78,7 +78,7 @@ export class SimulatedDatabase {
     this.#driver.execute(TABLES);
   }
 
-  /** One call at a time; its record is made before anything else can happen. A broken one leaves nothing behind. */
+  /** One call at a time, recorded before anything else can happen. A broken call leaves nothing behind. */
   run<Result>(
     call: () => Promise<Result>,
     record: (result: Result) => void,
@@ -97,7 +97,7 @@ export class SimulatedDatabase {
     });
   }
 
-  /** Straight from the tables, for those who check. */
+  /** Straight from the tables, for the checks. */
   read(text: string, parameters: SqliteValue[] = []): Record<string, unknown>[] {
     return this.#driver.all(text, parameters);
   }

@@ -20,7 +20,7 @@ export function createInstanceStatements(
         () => change(name),
         (result) => book.lifecycle.changed(operation, name, result),
       );
-  /** What ends a run carries the hook that tells of it. */
+  /** The commit that ends a run carries the hook for that end. */
   const endBy =
     (
       operation: LifecycleOperation,

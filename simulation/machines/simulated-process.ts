@@ -51,13 +51,12 @@ export interface Surroundings {
   readonly options: SimulationOptions;
   /** Whether the process that holds this token is known to have ended. */
   readonly isGone: (owner: string) => boolean;
-  /** Told when a call of a handler begins while one for the same row is under way in another process. */
+  /** Called when a handler is called while a call for the same row is under way in another process. */
   readonly watchOverlap: (earlier: Run | BodyRun, later: Run | BodyRun) => void;
 }
 
 /**
- * What a process is for: a worker runs hooks for as long as it lives, an errand runs what is due and ends, a client only
- * triggers.
+ * The role of a process: a worker runs hooks for as long as it lives, an errand runs due work and ends, a client only triggers.
  */
 export type Role = "worker" | "errand" | "client";
 
@@ -73,7 +72,7 @@ export class SimulatedProcess {
   readonly application: Application<SimulatedHooks, Workflows>;
   readonly processor: Processor;
   readonly loop: DispatchLoop;
-  /** What its code has of schedules. */
+  /** The schedules in its code. */
   readonly version: CodeVersion;
   stopping = false;
   readonly #connection: SimulatedConnection;
@@ -142,19 +141,19 @@ export class SimulatedProcess {
     if (this.role === "errand") void this.#leave("errand", () => this.loop.drain(this.#errandMs));
   }
 
-  /** Whether it should take what is due. */
+  /** Whether it claims due work. */
   get works(): boolean {
     return this.role === "worker" && !this.stopping && !this.lane.closed;
   }
 
-  /** At once and without a word. */
+  /** Ends at once, without any shutdown. */
   kill(reason: string): void {
     if (this.lane.closed) return;
     this.surroundings.world.note(this.name, `killed: ${reason}`);
     this.#end();
   }
 
-  /** Stands still, and doesn't notice. */
+  /** Is suspended, and doesn't notice. */
   freeze(milliseconds: number): void {
     this.surroundings.world.note(this.name, `stands still for ${milliseconds} ms`);
     if (this.surroundings.options.stoppedClocks) this.clock.lose(milliseconds);
@@ -179,7 +178,7 @@ export class SimulatedProcess {
     return known.some(({ name: own, times }) => own === name && times.cron === cron && times.timezone === timezone);
   }
 
-  /** Triggers a hook with an id of its own: however often, it happens once. */
+  /** Triggers a hook with an id: however often, it takes effect once. */
   async triggerOnce(id: string): Promise<void> {
     const record = this.ask({ ownId: id });
     await this.application.hooks.work.trigger({ n: record.n, plan: record.plan }, { id });
@@ -211,7 +210,7 @@ export class SimulatedProcess {
     return ERRANDS_MS[Number(this.name.slice(1)) % ERRANDS_MS.length] as number;
   }
 
-  /** Shuts down in order. Afterwards it owns nothing, unless a call was lost or late: then ownership is unknown. */
+  /** Shuts down in good order. Afterwards it owns nothing, unless a call was lost or late: then ownership is unknown. */
   async #leave(what: string, leave: () => Promise<void>): Promise<void> {
     this.stopping = true;
     const { world, book, instances } = this.surroundings;

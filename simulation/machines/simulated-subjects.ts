@@ -2,7 +2,7 @@ import type { SubjectStatements } from "../../src/store/subjects/subject-stateme
 import type { SubjectBook } from "../subjects/subject-book.ts";
 import type { Wire } from "./wire.ts";
 
-/** Whose statements these are, and where what was committed is written down. */
+/** Whose statements these are, and the book that records what was committed. */
 export interface SubjectWitness {
   readonly book: SubjectBook;
   readonly process: string;

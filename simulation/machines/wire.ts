@@ -24,7 +24,7 @@ export interface Sent {
 }
 
 const IN_TIME_MS = 1000;
-/** For how long a claim is waited for. The database may do it all the same, later. */
+/** How long a process waits for a claim. The database may still execute it later. */
 const CLAIM_TIMEOUT_MS = 10_000;
 
 /**

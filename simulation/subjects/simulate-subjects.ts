@@ -35,8 +35,8 @@ const LONGEST_CALM_MS = 3_600_000;
 const PROCESSES = 3;
 
 /**
- * A world of subjects: processes that handle them, people who claim and change them by hand, syncs, and every fault that the
- * database and the processes can have. In the end the faults stop, and every subject must come to its last page.
+ * A world of subjects: processes that handle them, operators who claim and change them by hand, syncs, and every fault that the
+ * database and the processes can have. At the end the faults stop, and every subject must reach its last page.
  */
 export async function simulateSubjects(seed: number, options: SimulationOptions = {}): Promise<SubjectSimulation> {
   const world = new World(seed);

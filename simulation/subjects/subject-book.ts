@@ -8,14 +8,14 @@ import type {
 import type { World } from "../world.ts";
 
 interface Account {
-  /** Who claimed it last, and hasn't given it up. */
+  /** The owner that claimed it last and hasn't given it up. */
   owner: string | null;
   leaseUntil: number;
   revision: number;
   page: number;
-  /** The furthest page that a handler was told is stored. */
+  /** The furthest page whose checkpoint was acknowledged to a handler. */
   acknowledgedPage: number;
-  /** When a sync last began it anew. */
+  /** When a sync last reset it. */
   resetAt: number;
 }
 
@@ -23,7 +23,7 @@ type ReadTable = (text: string) => Record<string, unknown>[];
 
 const ROWS = "select subject_key, revision, cursor, status from perdure_subject";
 
-/** What was committed about subjects, outside of the database, and what must hold of it. */
+/** What was committed about subjects, recorded outside the database, and the rules that it must obey. */
 export class SubjectBook {
   readonly accounts = new Map<string, Account>();
   changes = 0;
@@ -79,7 +79,7 @@ export class SubjectBook {
     this.compare();
   }
 
-  /** A sync was written. Without `keepProgress` it begins subjects anew that aren't leased or running. */
+  /** A sync was written. Without `keepProgress` it resets subjects that aren't leased or running. */
   synced({ subjects, keepProgress }: SyncBatch): void {
     if (!keepProgress) {
       for (const { subjectKey } of subjects) {
@@ -92,7 +92,7 @@ export class SubjectBook {
     this.compare();
   }
 
-  /** A handler was told that the checkpoint is stored for which it asked at that time. */
+  /** The checkpoint that a handler requested at that time was acknowledged. */
   acknowledged(subjectKey: string, page: number, askedAt: number): void {
     const account = this.#account(subjectKey);
     if (account.resetAt < askedAt) account.acknowledgedPage = Math.max(account.acknowledgedPage, page);

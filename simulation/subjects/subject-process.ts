@@ -19,7 +19,7 @@ export const PAGES = 4;
 const LEASE_MS = 6000;
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** A process that handles subjects by itself, and in which people claim and change some by hand. */
+/** A process that handles subjects by itself, and in which operators claim and change some by hand. */
 export class SubjectProcess {
   readonly lane: Lane;
   readonly dispatcher: SubjectDispatcher<Cursor>;
@@ -140,7 +140,7 @@ export class SubjectProcess {
     }
   }
 
-  /** Conflicts and an unreachable database are part of life; everything else isn't. */
+  /** Conflicts and an unreachable database are expected; no other error is. */
   async #tolerant(body: () => Promise<unknown>): Promise<void> {
     try {
       await body();

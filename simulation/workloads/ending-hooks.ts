@@ -5,7 +5,7 @@ import type { SimulatedProcess } from "../machines/simulated-process.ts";
 import { DEFAULT_HOOK_LIMIT } from "../names.ts";
 import { handle } from "./handlers.ts";
 
-/** What one process does when a run is over: the same as for any other hook, after a look at what it is told. */
+/** What one process does at the end of a run: the same as for any other hook, after a check of the payload. */
 export function createEndingHooks(process: () => SimulatedProcess): TerminalHooks {
   const hook = <Event>() =>
     defineHook({ retries: { limit: DEFAULT_HOOK_LIMIT, delay: 1000 } }, (event: Event, context: HookContext) => {

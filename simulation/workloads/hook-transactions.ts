@@ -8,7 +8,7 @@ import { never } from "./behave.ts";
 const TIMEOUT_MS = 4000;
 const LONGEST_WORK_MS = 300;
 
-/** In worlds in which handlers have transactions: what becomes of their plans. */
+/** The plans of handlers in worlds in which they have transactions. */
 const TRANSACTING: Partial<Record<HookBehaviour, HookBehaviour>> = {
   succeed: "transact",
   work: "transact",

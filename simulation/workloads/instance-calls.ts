@@ -17,7 +17,7 @@ import { EVENT_TYPES, type ProgramName } from "../names.ts";
 
 type Name = Pick<InstanceAccount, "name" | "id">;
 
-/** How calls may end that aren't acknowledged. */
+/** The errors that calls without an acknowledgement may end with. */
 const EXPECTED = [StoreError, ConflictError, NotFoundError, WorkflowFailedError, WorkflowTerminatedError];
 
 export type CreateCall = Pick<CreateOptions<Params>, "id" | "onConflict" | "labels" | "retention">;
@@ -83,12 +83,12 @@ async function askStatus({ name, clock, surroundings }: SimulatedProcess, handle
   const account = instances.find({ name: handle.workflowName, id: handle.id });
   const before = account && instances.versions.describe(account);
   const told = await handle.status();
-  // A process takes what is due within a minute by its own clock for something that may wait for newer code.
+  // By its own clock, a process assumes that an instance that is due within a minute may be waiting for newer code.
   if (account !== undefined && before !== undefined && clock.skew === 0)
     instances.versions.told(name, account, before, told);
 }
 
-/** An operator looks after an instance that waits for newer code, in a process that doesn't have it. */
+/** An operator checks on an instance that waits for newer code, in a process that lacks the code. */
 export function askOlder({ instances }: Surroundings, processes: readonly SimulatedProcess[]): void {
   const process = processes.find(({ name, clock }) => instances.versions.isOlder(name) && clock.skew === 0);
   if (process === undefined) return;
@@ -99,7 +99,7 @@ export function askOlder({ instances }: Surroundings, processes: readonly Simula
   }
 }
 
-/** Removes what was kept for long enough, as dispatchers do from time to time. */
+/** Purges what was kept for long enough, as dispatchers do from time to time. */
 export async function purge(process: SimulatedProcess): Promise<void> {
   process.surroundings.world.note(process.name, "purges");
   await answered(process, { answer: "asked" }, "purge", async () => {

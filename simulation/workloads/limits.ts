@@ -3,7 +3,7 @@ import type { LineLimits } from "../../src/store/lines/line-records.ts";
 import type { Params } from "../checks/instance-records.ts";
 import type { ProgramName } from "../names.ts";
 
-/** Programs of which only so many run at a time, or start in some time. */
+/** Programs with a limit on how many run at a time, or start in a period. */
 export const LIMITS: Partial<Record<ProgramName, FlowControlOptions<Params>>> = {
   sequential: { concurrency: { limit: 2 } },
   sleeping: { concurrency: { limit: 1, key: ({ n }) => ((n ?? 0) % 2 === 0 ? "even" : "odd") } },
@@ -12,7 +12,7 @@ export const LIMITS: Partial<Record<ProgramName, FlowControlOptions<Params>>> = 
   failing: { concurrency: { limit: 2 }, rateLimit: { limit: 2, period: "2 seconds" } },
 };
 
-/** So many events may wait for an instance. */
+/** How many events may wait for an instance. */
 export const PENDING_EVENTS = 4;
 
 export function limitsOf(name: string): LineLimits {

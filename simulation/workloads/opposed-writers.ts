@@ -10,7 +10,7 @@ const PROGRAMS: readonly ProgramName[] = ["child", "sequential"];
 const KINDS = { batch: 4, returningBatch: 2, unitOfWork: 3, restartOrCreate: 2 };
 type Kind = keyof typeof KINDS;
 
-/** Processes that write the same ids at the same time, each in an order of its own. None of them fails for it. */
+/** Processes that write the same ids at the same time, each in an order of its own. None of them may fail because of that. */
 export class OpposedWriters {
   readonly #random: SeededRandomness;
 
@@ -18,7 +18,7 @@ export class OpposedWriters {
     this.#random = random;
   }
 
-  /** Now and then two of these processes write what overlaps, from opposite ends. Never rejects. */
+  /** Now and then two of these processes write overlapping ids in opposite orders. Never rejects. */
   act(processes: readonly SimulatedProcess[]): void {
     if (processes.length === 0 || !this.#random.chance(0.2)) return;
     const name = this.#random.pick(PROGRAMS);
@@ -78,7 +78,7 @@ function paramsOf({ n }: CreateRecord): Params {
   return { n, plans: [["succeed"]], short: 500, long: 6000 };
 }
 
-/** Each caller is told which of the instances are its own. They come in the order in which they were asked for. */
+/** The answer to each caller says which of the instances are its own, in the order of the request. */
 async function createBatch(
   { name: process, application, surroundings }: SimulatedProcess,
   ids: readonly string[],
@@ -97,7 +97,7 @@ async function createBatch(
   surroundings.world.violate("each id is created once", `${process} was told of ${told}, but created ${expected}`);
 }
 
-/** All of them are there when it is committed, by whomever they were created, and its own effect is too. */
+/** When it is committed, all of them exist, whichever process created them, and so does its own effect. */
 async function createInUnit(
   { name: process, fragment, surroundings }: SimulatedProcess,
   ids: readonly string[],

@@ -3,7 +3,8 @@ const PIECE_CHARACTERS = 90_000;
 export const PIECES = 3;
 
 /**
- * One piece of the stream of a step: whose it is, and enough to fill chunks with. Each call of the function gives another text.
+ * One piece of the stream of a step: whose it is, and enough text to fill chunks. Each call of the function returns another
+ * text.
  */
 export function pour(key: string, call: string, piece: number): string {
   return piece === 1 ? `${key} ${call} `.padEnd(PIECE_CHARACTERS, filler(call)) : filler(call).repeat(PIECE_CHARACTERS);

@@ -10,7 +10,7 @@ import { Script } from "./script.ts";
 
 interface Program {
   readonly run: (script: Script) => Promise<unknown>;
-  /** Whether it waits for something that isn't a step, so that the journal alone doesn't tell what comes next. */
+  /** Whether it waits for something that isn't a step, so that the journal alone doesn't determine what comes next. */
   readonly unorderly?: true;
   /** Whether it calls one step after the other. */
   readonly solo?: true;
@@ -205,9 +205,9 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
 /** What the code of a process has beside its programs. */
 export interface Code {
   readonly version: CodeVersion;
-  /** Whether hooks tell of the ends of runs. */
+  /** Whether runs trigger hooks at their end. */
   readonly told: boolean;
-  /** How long what has failed is kept, by half; null is for ever. */
+  /** How long failed instances are kept, one value for each half of them; null means for ever. */
   readonly retentionMs: number | null;
 }
 

@@ -19,11 +19,11 @@ type StepType = "do" | "sleep" | "waitForEvent" | "create";
 
 interface BodyOptions {
   readonly limit?: number;
-  /** How often the function tells how far it has come. */
+  /** How often the function emits progress. */
   readonly tells?: number;
-  /** How often its rollback is tried again; left out, it has none. */
+  /** How often its rollback is retried; without a number, it has none. */
   readonly undo?: number;
-  /** What the function does besides: it may call further steps. */
+  /** What else the function does: it may call further steps. */
   readonly inside?: () => Promise<unknown>;
 }
 
@@ -33,7 +33,7 @@ const TIMEOUT_MS = 40_000;
 /** The database waits for a transaction. */
 const TRANSACTION_TIMEOUT_MS = 4000;
 
-/** The steps of a simulated workflow: they do what the params say, and everything that the code gets is witnessed. */
+/** The steps of a simulated workflow: they do what the params say, and record everything that the code receives. */
 export class Script implements Witness {
   readonly seen: string[] = [];
   readonly orderly: boolean;
@@ -101,7 +101,7 @@ export class Script implements Witness {
     return this.do(name, { inside });
   }
 
-  /** A step that is called inside of another one's function. When that is stored, it is never called again. */
+  /** A step that is called inside another one's function. When the outer step is stored, it is never called again. */
   inner(name: string): Promise<unknown> {
     const config = { retries: { limit: DEFAULT_LIMIT, delay: this.params.short }, timeout: TIMEOUT_MS };
     return this.#step.do(name, config, (ctx) => this.#body(ctx, DEFAULT_LIMIT, async () => {}));
@@ -116,7 +116,7 @@ export class Script implements Witness {
     return value;
   }
 
-  /** Gives the event's number, or null if none came in time. The name begins with the type. */
+  /** Returns the event's number, or null if none came in time. The name begins with the type. */
   async wait(name: string, timeout: number): Promise<number | null> {
     const [type] = name.split(" ") as [string];
     const identity = this.#identify("waitForEvent", name);
@@ -133,7 +133,7 @@ export class Script implements Witness {
     }
   }
 
-  /** Creates a child, and gives its id. */
+  /** Creates a child, and returns its id. */
   async create(workflow: string, params: Params): Promise<string> {
     const identity = this.#identify("create", workflow);
     const child = (await this.#witness(identity, () => this.#step.create(workflow, { params }))) as { id: string };
@@ -160,7 +160,7 @@ export class Script implements Witness {
     return this.#witness(identity, call);
   }
 
-  /** Waits for some of it to be stored, and for some not. Who has lost its instance is told so, and doesn't mind. */
+  /** Awaits that some of it is stored, and some not. A process that has lost its instance gets an error, and ignores it. */
   async #tell(ctx: WorkflowStepContext, times: number): Promise<void> {
     const { progress } = this.#process.surroundings.instances;
     for (let told = 0; told < times; told++) {
@@ -256,7 +256,7 @@ export class Script implements Witness {
   }
 }
 
-/** What an inner step refused is a copy by the time that the outer one throws it: it has the name, and no class. */
+/** The refusal of an inner step is a copy by the time that the outer one throws it: it has the name, but not the class. */
 function isRefusal(error: unknown): boolean {
   return describeError(error).name === "NonRetryableError";
 }

@@ -46,7 +46,7 @@ export class WorkflowWorkload {
   readonly #actions: typeof ACTIONS;
   readonly #behaviours: typeof BEHAVIOURS;
   readonly #programs: Record<ProgramName, number>;
-  /** How often failed instances are started over when the faults have stopped. */
+  /** How often failed instances are restarted when the faults have stopped. */
   #overhauls = 3;
 
   constructor(random: SeededRandomness, { scheduled, programs: only }: Profile) {
@@ -56,7 +56,7 @@ export class WorkflowWorkload {
     this.#programs = random.emphasize(programs as Record<ProgramName, number>);
   }
 
-  /** Something that an application or an operator would do, in this process. Never rejects. */
+  /** Does something that an application or an operator would do, in this process. Never rejects. */
   act(process: SimulatedProcess): void {
     const { random } = process.surroundings.world;
     const action = random.weighted(this.#actions);
@@ -125,7 +125,7 @@ export class WorkflowWorkload {
     };
   }
 
-  /** An operator looks after failed instances, a few times. */
+  /** An operator restarts failed instances, a few times. */
   startOver(process: SimulatedProcess | undefined): void {
     if (process === undefined) return;
     const { world, instances } = process.surroundings;

@@ -48,7 +48,7 @@ export class Workload {
     this.#behaviours = random.emphasize(BEHAVIOURS);
   }
 
-  /** Something that an application or an operator would do, in this process. Never rejects. */
+  /** Does something that an application or an operator would do, in this process. Never rejects. */
   act(process: SimulatedProcess): void {
     const { random } = process.surroundings.world;
     const action = random.weighted(this.#actions);
@@ -221,7 +221,7 @@ function note(process: SimulatedProcess, { n, name, key, plan }: TriggerRecord, 
   process.surroundings.world.note(process.name, `#${n} ${what}${details}`);
 }
 
-/** Every third one with a key. By its number, so that worlds without keys stay what they were. */
+/** Every third one with a key, by its number, so that worlds without keys stay the same. */
 function debounceOf({ n }: TriggerRecord): Pick<TriggerOptions, "debounce"> {
   const delay = 200 + (n % 7) * 1500;
   return n % 3 === 0 ? { debounce: { delay, maxWait: n % 2 === 0 ? 2 * delay : false } } : {};

@@ -6,7 +6,7 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** A line per contender and reason, so that a package that doesn't load is told once and not once a work. */
+/** A line per contender and reason, so that a package that doesn't load is reported once, and not for every work. */
 export function failureLines(failures: readonly Failure[]): string[] {
   const groups = Map.groupBy(failures, ({ contender, engine, reason }) => `${contender} on ${engine}: ${reason}`);
   return [...groups].map(([line, group]) => `${line} [${group.map(({ work }) => work).join(", ")}]`);

@@ -6,7 +6,7 @@ import { jsonReport } from "./json-report.ts";
 import type { Result } from "./result.ts";
 import { tableReport } from "./table-report.ts";
 
-/** What a suite has found out. */
+/** The results of a suite. */
 export interface Report {
   readonly suite: string;
   readonly results: readonly Result[];
@@ -19,7 +19,7 @@ export interface Report {
 
 export interface Format {
   readonly json: boolean;
-  /** The file that gets a chart. */
+  /** The file to write a chart to. */
   readonly chart?: string | undefined;
 }
 

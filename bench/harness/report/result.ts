@@ -1,4 +1,7 @@
-/** Which way a figure is good. Ratios are always ours ÷ theirs, so for "lower" a ratio under 1 means that we are ahead. */
+/**
+ * Whether a higher or a lower figure is better. Ratios are always ours ÷ theirs, so for "lower" a ratio under 1 means that we
+ * are ahead.
+ */
 export type Direction = "higher" | "lower";
 
 /**

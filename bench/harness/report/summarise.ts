@@ -4,7 +4,7 @@ import { median } from "../statistics.ts";
 import type { Figure } from "../work.ts";
 import type { Result } from "./result.ts";
 
-/** A result per figure of the work: the median of everybody's rounds. */
+/** A result per figure of the work: the median of each contender's rounds. */
 export function summarise(figures: readonly Figure[], engine: Engine, everybody: readonly Runs[]): Result[] {
   const ours = everybody.find(({ contender }) => contender.role === "ours");
   const floor = everybody.find(({ contender }) => contender.role === "floor");

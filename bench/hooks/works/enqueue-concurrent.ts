@@ -52,7 +52,7 @@ function countdown(count: number): () => boolean {
   return () => rest-- > 0;
 }
 
-/** Runs `lanes` loops of `step` while `goOn`, and sums up what the steps give. */
+/** Runs `lanes` loops of `step` while `goOn`, and sums up what the steps return. */
 async function inFlight(lanes: number, goOn: () => boolean, step: () => Promise<number>): Promise<number> {
   let sum = 0;
   const lane = async () => {

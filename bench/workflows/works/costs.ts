@@ -11,7 +11,7 @@ import type { WorkflowWork } from "../workflow-work.ts";
 const WARM_UP_SHARE = 0.25;
 const WRITTEN = "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as count";
 
-/** What a workflow costs, which varies little from run to run, also on a busy machine. */
+/** The cost of a workflow, which varies little from run to run, even on a busy machine. */
 export const costs: WorkflowWork = {
   name: WORK_NAMES.costs,
   engines: ["sqlite", "postgres"],

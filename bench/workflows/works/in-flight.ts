@@ -7,7 +7,10 @@ const MANY = 2000;
 /** Long and short stretches take turns, so that noise hits both alike. */
 const STRETCHES = 4;
 
-/** Whether more in flight slows down: a goal for us alone. CPU time says it even where the speed is noise. */
+/**
+ * Measures whether more workflows in flight slow each other down: a goal for us alone. CPU time shows it even if the speed is
+ * noise.
+ */
 export const inFlight: WorkflowWork = {
   name: WORK_NAMES.inFlight,
   engines: ["sqlite", "postgres"],

@@ -6,9 +6,9 @@ import type { WorkflowWork } from "../workflow-work.ts";
 
 const WARM_UP_SHARE = 0.1;
 
-/** Everybody tuned as for a lot of work. */
+/** Every contender, tuned for a lot of work. */
 export const manyAtOnce = manyWork(WORK_NAMES.many);
-/** Everybody as they come. */
+/** Every contender with its defaults. */
 export const manyByDefault = manyWork(WORK_NAMES.manyByDefault);
 
 function manyWork(name: string): WorkflowWork {

@@ -13,7 +13,7 @@ const TURNS = 2;
 const WARM_UP_SHARE = 0.25;
 const PAUSE_MILLISECONDS = 1;
 
-/** Whether a second process on the same PostgreSQL adds speed: a goal for us alone. */
+/** Measures whether a second process on the same PostgreSQL adds speed: a goal for us alone. */
 export const twoProcesses: WorkflowWork = {
   name: WORK_NAMES.processes,
   engines: ["postgres"],

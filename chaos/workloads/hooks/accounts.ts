@@ -5,7 +5,7 @@ import { type Collected, type Story, tellStories } from "./stories.ts";
 
 export type { Collected, DeadLetter } from "./stories.ts";
 
-/** How early a handler may seem to begin, because times are rounded to milliseconds. */
+/** How early a handler can appear to begin, because times are rounded to milliseconds. */
 const ROUNDING_MS = 2;
 
 const COLUMNS = [
@@ -23,7 +23,7 @@ const COLUMNS = [
 type Column = (typeof COLUMNS)[number];
 type Line = Record<Column, number>;
 
-/** Compares what producers were told with what handlers did and with what the database holds. */
+/** Compares the answers to producers with what handlers did and with what the database has. */
 export function accountForHooks(entries: readonly Entry[], collected: Collected): Account {
   const { stories, unasked } = tellStories(entries, collected);
   const problems: Problem[] = unasked.map((item) =>
@@ -76,7 +76,9 @@ function hasHappened({ began, rows, effects, deadLetters }: Story): boolean {
   return began.length + rows + effects + deadLetters.length > 0;
 }
 
-/** A trigger of a key is done when a run of the key did it or a newer one, or, where the order isn't known, began after it. */
+/**
+ * A trigger of a key is done when a run of the key did it or a newer one, or, if the order isn't known, a run began after it.
+ */
 function isCovered({ kind, sequence, askedAt }: Story, rivals: readonly Story[]): boolean {
   return rivals.some((rival) => {
     if (rival.ran === 0) return false;

@@ -9,7 +9,9 @@ export type ChaosHooks = Readonly<Record<HookName, HookDefinition<Item, Item>>>;
 
 const LONGEST_WORK_MS = 30;
 
-/** What handlers do with their items. That one "ran" is its side effect: it is in the ledger as often as it happened. */
+/**
+ * What handlers do with their items. The record "ran" is a handler's side effect: the ledger has it as often as it happened.
+ */
 export function createHooks(working: WorkingProcess): ChaosHooks {
   const { random, points, write, app } = working;
   const define = (retries: object, behave: (item: Item, hook: HookContext) => unknown) =>

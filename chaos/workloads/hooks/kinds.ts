@@ -4,9 +4,9 @@ export type HookName = "note" | "effect" | "slow" | "flaky" | "refuse" | "exhaus
 /** How an item is asked for. */
 export type Way =
   | "trigger"
-  /** Twice, with an id of the application's own. */
+  /** Twice, with an id from the application. */
   | "trigger twice"
-  /** Together with a row of the application's, in one transaction. */
+  /** Together with a row of the application, in one transaction. */
   | "unit of work"
   | "own transaction"
   /** The same, but rolled back. */
@@ -15,23 +15,26 @@ export type Way =
 export interface Kind {
   readonly hook: HookName;
   readonly ways: readonly Way[];
-  /** How often, compared with the others. */
+  /** How often it is chosen, relative to the others. */
   readonly weight: number;
   /** What must come of it. */
   readonly fate: "finished" | "dead letter" | "nothing";
   /** Whether the handler writes into the database. */
   readonly effect?: boolean;
-  /** Whether a row of the application's is written with it. */
+  /** Whether a row of the application is written with it. */
   readonly row?: boolean;
-  /** Keys that one lane has for itself, where the order of triggers is known, or that all share. */
+  /** Keys of one lane, whose triggers have a known order, or keys that all lanes share. */
   readonly key?: "own" | "shared";
-  /** A dead letter of its first attempt is fine too; not one of a later attempt, which comes from an owner that has lost it. */
+  /**
+   * A dead letter of its first attempt is fine, too, but not one of a later attempt: that one comes from an owner that has lost
+   * it.
+   */
   readonly mayFailAtFirst?: boolean;
   /** Not before a time. */
   readonly later?: boolean;
 }
 
-/** The kinds of items, each a line of the table in the end. */
+/** The kinds of items, each a line of the final table. */
 export const KINDS = {
   plain: { hook: "note", ways: ["trigger"], weight: 10, fate: "finished" },
   later: { hook: "note", ways: ["trigger"], weight: 3, fate: "finished", later: true },
@@ -63,7 +66,7 @@ export function kindOf(name: KindName): Kind {
   return KINDS[name];
 }
 
-/** Rare ones, which are asked for early in the life of every process that asks, so that no run is without them. */
+/** Rare kinds, which every producer creates early in its life, so that no run is without them. */
 export const SURE: readonly KindName[] = ["late", "poison"];
 
 /** What a hook is triggered with. */
@@ -72,6 +75,6 @@ export interface Item {
   readonly kind: KindName;
 }
 
-/** The innocent are tried again for as long as chaos lasts; others get few attempts, so that they come to their end. */
+/** Innocent items are retried for as long as chaos lasts; others get few attempts, so that they end. */
 export const INNOCENT_RETRIES = { limit: 200, delay: 50, maxDelay: 500 } as const;
 export const FEW_RETRIES = { limit: 2, delay: 50, maxDelay: 500 } as const;

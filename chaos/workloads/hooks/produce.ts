@@ -12,7 +12,7 @@ const SHARED_KEYS = 5;
 const LONGEST_PAUSE_MS = 60;
 const LONGEST_WAIT_MS = 1500;
 const PAUSE_AFTER_ERROR_MS = 100;
-/** Which item of a lane is one of those that every process asks for. */
+/** Which items of a lane are those that every producer creates. */
 const SURE_AT = 5;
 
 const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]) => [name, weight])) as Record<
@@ -20,15 +20,13 @@ const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]
   number
 >;
 
-/** What became of a call, as far as its caller was told. */
+/** The outcome of a call, as far as its caller knows. */
 type Answer = "accepted" | "rolled back" | "refused" | "unknown";
 
 /** Thrown to roll a unit of work back. */
 class ChangedItsMind extends Error {}
 
-/**
- * Lanes that ask for one thing after the other, each written down before it is asked for, and again when there is an answer.
- */
+/** Lanes that send one request after the other. Each is recorded before it is sent, and again when there is an answer. */
 export async function produce(producing: ProducingProcess): Promise<void> {
   await Promise.all(Array.from({ length: LANES }, (_, number) => new Lane(producing, number).run()));
 }

@@ -7,7 +7,7 @@ export interface DeadLetter {
   readonly error: string;
 }
 
-/** What the database holds in the end. */
+/** The contents of the database at the end. */
 export interface Collected {
   /** The item of each row that was written together with a trigger. */
   readonly rows: readonly string[];
@@ -16,7 +16,7 @@ export interface Collected {
   readonly deadLetters: readonly DeadLetter[];
 }
 
-/** `unknown` also if its process ended before there was an answer. */
+/** Also `unknown` if its process ended before there was an answer. */
 export type Answer = "accepted" | "rolled back" | "refused" | "unknown";
 
 export interface Attempt {
@@ -27,7 +27,7 @@ export interface Attempt {
   readonly time: number;
 }
 
-/** Everything that is known of one item. */
+/** Everything that is known about one item. */
 export interface Story {
   readonly item: string;
   readonly kind: KindName;
@@ -38,10 +38,10 @@ export interface Story {
   readonly processAt: number | null;
   readonly askedAt: number;
   readonly answer: Answer;
-  /** The code of an error that isn't one of the database being away. */
+  /** The code of an error that doesn't mean that the database is unavailable. */
   readonly surprise: string | null;
   readonly began: readonly Attempt[];
-  /** How often it did what it had to do. */
+  /** How often it did its work. */
   readonly ran: number;
   readonly rows: number;
   readonly effects: number;
@@ -51,15 +51,12 @@ export interface Story {
 type Draft = { -readonly [Field in keyof Story]: Story[Field] } & { began: Attempt[]; deadLetters: DeadLetter[] };
 
 const ANSWERS: readonly string[] = ["accepted", "rolled back", "refused", "unknown"] satisfies Answer[];
-/**
- * The codes of what a caller may be told when faults keep its transaction from being committed: ours, PostgreSQL's, the
- * system's.
- */
+/** The codes of errors that a caller may get when faults prevent its commit: ours, PostgreSQL's, the system's. */
 const EXPECTED_CODE = /^(store\.unavailable|57P\d\d|E[A-Z]+)$/;
-/** What the driver says of a connection that is gone, without a code. */
+/** The driver's messages about a lost connection, which have no code. */
 const EXPECTED_MESSAGE = /Connection terminated|not queryable/;
 
-/** The story of each item, and the records about items that no producer asked for. */
+/** The history of each item, and the records about items that no producer created. */
 export function tellStories(
   entries: readonly Entry[],
   { rows, effects, deadLetters }: Collected,

@@ -10,7 +10,7 @@ const PAGE = 500;
 export const hooksWorkload: Workload = {
   name: "hooks",
   tables: [
-    // Neither says that an item is there once: that is for the accounts to find out.
+    // Neither table has a constraint that says that an item exists once: the accounts must find that out.
     "create table chaos_row (item text not null)",
     "create table chaos_effect (key text primary key, item text not null)",
   ],

@@ -2,7 +2,7 @@ import type { Entry } from "../../ledger.ts";
 import type { Account, Problem } from "../../workload.ts";
 import { WAYS } from "./produce.ts";
 
-/** An instance as the database has it in the end. */
+/** An instance as the database has it at the end. */
 export interface CollectedShared {
   readonly id: string;
   readonly status: string;
@@ -21,7 +21,7 @@ interface Line extends Record<string, number> {
 
 const DEADLOCK = "40P01";
 
-/** Compares what the callers of the same ids were told with what there is. Calls are counted for each of their ids. */
+/** Compares the answers to callers of the same ids with what exists. Calls are counted for each of their ids. */
 export function accountForShared(entries: readonly Entry[], collected: readonly CollectedShared[]): Account {
   const table = Object.fromEntries(WAYS.map((way) => [way, emptyLine()]));
   const problems: Problem[] = [];

@@ -17,10 +17,10 @@ type Way = (typeof WAYS)[number];
 
 const LANES = 2;
 const IDS = 6;
-/** Who writes in the same moment writes the same ids. */
+/** Writers in the same moment write the same ids. */
 const MOMENT_MS = 250;
 
-/** All processes write the same ids in every moment, half of them from one end and half from the other. */
+/** All processes write the same ids at any moment, half of them in the opposite order. */
 export async function produce(producing: ProducingProcess): Promise<void> {
   const { name, random, stopping } = producing;
   const lane = async (number: number) => {
@@ -48,7 +48,7 @@ async function writeOnce({ app, random, write }: ProducingProcess, way: Way, by:
   }
 }
 
-/** Gives the ids that this call has created, or null where callers aren't told. */
+/** Returns the ids that this call has created, or null if its answer doesn't say. */
 async function send(
   { workflows, unitOfWork }: SharedApplication,
   way: Way,

@@ -2,7 +2,7 @@ import type { Entry } from "../../ledger.ts";
 import type { Account, Problem } from "../../workload.ts";
 import { KINDS } from "./pages.ts";
 
-/** A subject of the workers, as the database has it in the end. */
+/** A subject of the workers, as the database has it at the end. */
 export interface CollectedSubject {
   readonly subjectKey: string;
   readonly succeeded: boolean;
@@ -25,7 +25,7 @@ const BACK = "progress that was acknowledged is never taken back";
 const TWICE = "two owners never both succeed";
 const STRANGE = "faults give no strange errors";
 
-/** Compares what was discovered, and what owners were told, with what has become of it. */
+/** Compares the discovered subjects and the answers to owners with the final state. */
 export function accountForSubjects(entries: readonly Entry[], collected: readonly CollectedSubject[]): Account {
   const table = Object.fromEntries([...KINDS, "script"].map((kind) => [kind, emptyLine()]));
   const problems: Problem[] = [];
@@ -79,8 +79,8 @@ function checkEnd(item: string, story: readonly Entry[], end: CollectedSubject |
 }
 
 /**
- * Revisions say what came first. An owner begins where an earlier one was told that it is, unless that one may have ended the
- * subject: then a sync may have begun it anew.
+ * Revisions say what came first. An owner begins where an earlier one's last checkpoint was acknowledged, unless that one may
+ * have completed the subject: then a sync may have reset it.
  */
 function* checkProgress(item: string, story: readonly Entry[]): Generator<Problem> {
   const ordered = story

@@ -16,7 +16,7 @@ export const LAST_PAGE = 4;
 const LONGEST_PAGE_MS = 40;
 const RETRIES = { delay: 50, maxDelay: 500 } as const;
 
-/** Each page is written down before it begins, and again when its checkpoint is acknowledged. Completed subjects rest. */
+/** Each page is recorded before it begins, and again when its checkpoint is acknowledged. Completed subjects rest. */
 export function createPages({ random, points, write }: WorkingProcess): SubjectsDefinition {
   return defineSubjects<Cursor, { kind: KindName }>({
     every: "1 day",

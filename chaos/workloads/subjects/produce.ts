@@ -24,7 +24,7 @@ async function discover({ name, app, random, write, stopping }: ProducingProcess
       return { subjectKey: `s-${name}-${++found}`, cursor: { page: 1 }, meta: { kind } };
     });
     for (const { subjectKey, meta } of subjects) write("asked", subjectKey, meta);
-    // A sync that is sent again after a lost answer must not begin a subject anew that has failed meanwhile.
+    // A sync that is sent again after a lost answer must not reset a subject that has failed meanwhile.
     const answer = await dispatcher
       .syncSubjects({ subjects, keepProgress: true })
       .then(() => ({ did: "accepted" }), toAnswer);
@@ -68,7 +68,7 @@ async function runScripts({ app, random, write, stopping }: ProducingProcess): P
   }
 }
 
-/** Without an answer of the database it may have happened or not. */
+/** Without an answer from the database it may have happened or not. */
 function toAnswer(error: unknown): { did: string; code: unknown; message: string } {
   const { code = null } = Object(error) as { code?: unknown };
   return { did: error instanceof StoreError ? "unknown" : "refused", code, message: String(error) };

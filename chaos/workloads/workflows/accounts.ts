@@ -23,7 +23,7 @@ const COLUMNS = [
 ] as const;
 type Line = Record<(typeof COLUMNS)[number], number>;
 
-/** Compares what producers were told with what bodies did and with what the database holds. */
+/** Compares the answers to producers with what bodies did and with what the database has. */
 export function accountForWorkflows(entries: readonly Entry[], collected: Collected): Account {
   const { stories, unasked } = tellStories(entries, collected);
   const problems: Problem[] = unasked.map((item) =>
@@ -101,7 +101,7 @@ function expectedEnds({ kind, operations }: Story): readonly string[] {
   return terminations.some(({ answer }) => answer === "unknown") ? ["terminated", "complete"] : ["complete"];
 }
 
-/** Few attempts may also be used up by processes that were lost in their middle. */
+/** Lost processes may also use up the few attempts. */
 function isEarned({ kind, instance }: Story, message: string): boolean {
   if (instance?.error?.includes(message)) return true;
   return kind === "exhausted" && instance?.error?.includes("was lost with its process") === true;
@@ -117,7 +117,7 @@ function* checkRuns({ item, instance, operations }: Story): Generator<Problem> {
   }
 }
 
-/** What the code saw is what is stored, and all that was sent. */
+/** The code received exactly what is stored, and everything that was sent. */
 function* checkOutput({ item, kind, instance, bodies, effects }: Story): Generator<Problem> {
   if (instance?.status !== "complete" || instance.output === undefined) return;
   const { run, output, entries } = instance;
@@ -128,7 +128,7 @@ function* checkOutput({ item, kind, instance, bodies, effects }: Story): Generat
   );
   const { program } = kindOf(kind);
   for (const step of new Set([...Object.keys(stored), ...Object.keys(output.seen)])) {
-    // A race may be over before the slower of the two: its code saw nothing of that.
+    // A race can end before the slower of the two, whose result its code never received.
     const raced = step === "hare" || step === "tortoise";
     if (stored[step] === output.seen[step] || (raced && (stored[step] ?? output.seen[step]) === stored[step])) continue;
     const details = `${item} (${kind}) saw ${output.seen[step]} of "${step}", and ${stored[step]} is stored`;

@@ -10,10 +10,10 @@ const ROUNDING_MS = 20;
  * the instance over may begin what it contains.
  */
 const COMMIT_MS = 1500;
-/** The same of a claim, which is one row and quick. */
+/** The same for a claim, which is one row and quick. */
 const CLAIM_MS = 500;
 
-/** What the journal says must be possible, and agree with what bodies wrote down themselves. */
+/** The journal must be possible, and agree with what bodies recorded themselves. */
 export function* checkJournal(story: Story): Generator<Problem> {
   if (story.instance === null) return;
   yield* checkPositions(story, story.instance.entries);
@@ -49,7 +49,7 @@ function* checkEvents({ item, kind }: Story, entries: readonly HistoryItem[]): G
   }
 }
 
-/** The owner of a terminated or restarted run writes nothing any more. */
+/** The owner of a terminated or restarted run writes nothing more. */
 function* checkFences({ item, kind, instance }: Story): Generator<Problem> {
   if (instance === null) return;
   const { status, run, startedAt, finishedAt, entries } = instance;

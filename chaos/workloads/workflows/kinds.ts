@@ -10,17 +10,17 @@ export type ProgramName =
   | "parent"
   | "late";
 
-/** What its producer does to it after it was created. */
+/** What its producer does with it after creating it. */
 export type Operation = "pause" | "terminate" | "restart";
 
 export interface Kind {
   readonly program: ProgramName;
-  /** How often, compared with the others. */
+  /** How often it is chosen, relative to the others. */
   readonly weight: number;
-  /** What must come of it; `terminated` only if the one who asked for it came in time. */
+  /** Its expected outcome; `terminated` only if the request came in time. */
   readonly fate: "complete" | "errored" | "terminated";
   readonly operation?: Operation;
-  /** Of a sleep, or the patience of a wait for an event, in milliseconds. */
+  /** The length of a sleep or the timeout of a wait for an event, in milliseconds. */
   readonly waitMs?: number;
 }
 
@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000;
 /** Longer than an instance is held in memory while it waits. */
 const PARKED_MS = 5200;
 
-/** The kinds of instances, each a line of the table in the end. */
+/** The kinds of instances, each a line of the final table. */
 export const KINDS = {
   sequence: { program: "sequence", weight: 6, fate: "complete" },
   parallel: { program: "parallel", weight: 4, fate: "complete" },
@@ -65,9 +65,9 @@ export interface Params {
   readonly kind: KindName;
 }
 
-/** What a finished instance gives. */
+/** The output of a finished instance. */
 export interface Output {
-  /** What its code was given by each step, by the step's name. */
+  /** What its code received from each step, by the step's name. */
   readonly seen: Readonly<Record<string, string>>;
   /** The events that it received, in that order. */
   readonly events: readonly number[];
@@ -75,7 +75,7 @@ export interface Output {
   readonly children: readonly string[];
 }
 
-/** Every listener waits for these, each sent under an id of its own. */
+/** Every listener waits for these events, each sent under an id of its own. */
 export const EVENTS = [1, 2, 3] as const;
 
 export function eventOf(number: number): { type: string; id: string; payload: number } {

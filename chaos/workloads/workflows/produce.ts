@@ -17,7 +17,7 @@ const WEIGHTS = Object.fromEntries(Object.entries(KINDS).map(([name, { weight }]
   number
 >;
 
-/** Lanes that create one instance after the other and look after them, and write down what they were told. */
+/** Lanes that create one instance after the other, control them, and record the answers. */
 export async function produce(producing: ProducingProcess): Promise<void> {
   await Promise.all(Array.from({ length: LANES }, (_, number) => new Lane(producing, number).run()));
 }
@@ -49,7 +49,7 @@ class Lane {
     await Promise.all(this.#caring);
   }
 
-  /** A producer that isn't sure may create it once more under the same id. */
+  /** A producer without an answer may create it once more under the same id. */
   async #create(item: string, kind: KindName): Promise<boolean> {
     const { random, write } = this.#producing;
     const create = (onConflict: "error" | "return") =>
@@ -88,7 +88,7 @@ class Lane {
     await this.#attempt(item, "resume");
   }
 
-  /** One after the other, some of them twice: each has an id of its own, so it arrives once. */
+  /** Sends them one after the other, some twice: each has an id of its own, so it arrives once. */
   async #sendEvents(item: string): Promise<void> {
     const { random } = this.#producing;
     for (const number of EVENTS) {

@@ -19,13 +19,13 @@ export type ChaosWorkflows = { readonly chaos: ChaosWorkflow; readonly chaosChil
 
 const LONGEST_WORK_MS = 30;
 const LOOK_MS = 20;
-/** The innocent are tried again for as long as chaos lasts; others get few attempts, so that they come to their end. */
+/** Innocent items are retried for as long as chaos lasts; others get few attempts, so that they end. */
 const INNOCENT = { retries: { limit: 200, delay: 50, backoff: "constant" } } as const;
 const FEW = { retries: { limit: 2, delay: 50, backoff: "constant" } } as const;
 
 /**
- * What instances do. The body of each step says in the ledger that it began and that it ran, and gives a token that no other
- * run of a body gives: so it can be told whose result was stored, and whether the code saw that one.
+ * What instances do. The body of each step records in the ledger that it began and that it ran, and returns a unique token: so
+ * the accounts can tell whose result was stored, and whether the code received that one.
  */
 export function createWorkflows(working: WorkingProcess): ChaosWorkflows {
   const run = (item: string, { kind }: Params, step: WorkflowStep) => {
@@ -36,7 +36,7 @@ export function createWorkflows(working: WorkingProcess): ChaosWorkflows {
     chaos: defineWorkflow<Params, undefined, undefined, Output>({ name: "chaos" }, ({ instanceId, payload }, step) =>
       run(instanceId, payload, step),
     ),
-    // They stand in a line, so that faults meet its admission, too.
+    // They wait in line, so that faults hit admissions, too.
     chaosChild: defineWorkflow<Params, undefined, undefined, Output>(
       { name: "chaosChild", concurrency: { limit: 4 } },
       ({ instanceId, payload }, step) => run(instanceId, payload, step),
@@ -126,7 +126,7 @@ class Run {
       );
   }
 
-  /** However often it has to wait: the event is sent in the end. */
+  /** However often it has to wait, the event is sent at the end. */
   async #listen(): Promise<void> {
     for (;;) {
       try {
@@ -148,8 +148,8 @@ class Run {
 }
 
 /**
- * The first attempt blocks its process, timers included, until another worker has taken over, or none does. It is done while
- * its successor is still under way, long enough after it for everybody's clocks to say so. What it says so late must not count.
+ * The first attempt blocks its process, timers included, until another worker has taken over, or none does. It ends while its
+ * successor is still running, late enough for every process's clock to show that. Its late result must not count.
  */
 function beLate(attempt: number, sign: string): Promise<void> | undefined {
   if (attempt > 1) {

@@ -2,7 +2,7 @@ import type { HistoryItem } from "../../../src/index.ts";
 import type { Entry } from "../../ledger.ts";
 import type { KindName, Operation, Output } from "./kinds.ts";
 
-/** An instance as the database has it in the end. */
+/** An instance as the database has it at the end. */
 export interface CollectedInstance {
   readonly id: string;
   /** Whether another instance has created it. */
@@ -22,17 +22,17 @@ export interface Collected {
   readonly effects: readonly { readonly key: string; readonly item: string }[];
 }
 
-/** `unknown` also if its process ended before there was an answer. */
+/** Also `unknown` if its process ended before there was an answer. */
 export type Answer = "accepted" | "refused" | "unknown";
 
-/** One run of the body of a step. */
+/** A run of a step's body. */
 export interface Body {
   readonly run: number;
   readonly step: string;
   readonly token: string;
   readonly key: string;
   readonly process: string;
-  /** When it began, by the right clock. */
+  /** When it began, by the correct clock. */
   readonly time: number;
 }
 
@@ -44,14 +44,14 @@ export interface Claim {
   readonly time: number;
 }
 
-/** Everything that is known of one item. */
+/** Everything that is known about one item. */
 export interface Story {
   readonly item: string;
   readonly kind: KindName;
   readonly answer: Answer;
   /** An error that faults don't explain. */
   readonly surprise: string | null;
-  /** What was done to it, and what came of that. */
+  /** The operations on it, and their outcomes. */
   readonly operations: readonly { readonly operation: Operation; readonly answer: "done" | "too late" | "unknown" }[];
   readonly claims: readonly Claim[];
   readonly bodies: readonly Body[];
@@ -70,7 +70,7 @@ type Draft = { -readonly [Field in keyof Story]: Story[Field] } & {
 const ANSWERS: readonly string[] = ["accepted", "refused", "unknown"] satisfies Answer[];
 const COUNTED: readonly unknown[] = ["pause", "terminate", "restart"] satisfies Operation[];
 
-/** The story of each item, including children, and the records about items that no producer asked for. */
+/** The history of each item, children included, and the records about items that no producer created. */
 export function tellStories(
   entries: readonly Entry[],
   { instances, effects }: Collected,
@@ -84,7 +84,7 @@ export function tellStories(
   };
   for (const { did, item, kind } of entries) if (did === "asked") stories.set(item, begin(item, kind as KindName));
   for (const { output } of instances) {
-    // A parent that is complete was told that its children are there.
+    // A complete parent received the handles of its children.
     for (const child of output?.children ?? []) stories.set(child, { ...begin(child, "child"), answer: "accepted" });
   }
   for (const { isChild, id } of instances) {
@@ -114,7 +114,7 @@ function goOn(story: Draft, entry: Entry): void {
   }
   const { operation, answer } = entry as Entry & { operation?: Operation; answer?: "done" | "too late" | "unknown" };
   if (operation === undefined || !COUNTED.includes(operation)) return;
-  // A producer that was killed while it waited for the answer doesn't know.
+  // A producer that was killed while it waited for the answer has none.
   if (did === "operates") story.operations.push({ operation, answer: "unknown" });
   if (did === "operated" && answer !== undefined) {
     story.operations.pop();

@@ -14,7 +14,7 @@ const LATE = ["w-late"];
 const NAMES = ["chaos", "chaosChild"];
 const UNFINISHED = ["queued", "running", "waiting", "waitingForPause", "paused"] as const;
 
-/** Instances of workflows of every kind, and what people do to them. */
+/** Instances of workflows of every kind, and what operators do to them. */
 export const workflowsWorkload: Workload = {
   name: "workflows",
   tables: ["create table chaos_step_effect (key text primary key, item text not null)"],
@@ -28,7 +28,7 @@ export const workflowsWorkload: Workload = {
   accounts: (entries, collected) => accountForWorkflows(entries, collected as Collected),
 };
 
-/** Who had an instance, and since when by the database's time. */
+/** The owners of an instance, each with the database's time of its claim. */
 function watchClaims({ engine: { instances } }: Store, write: Write): void {
   const claim = instances.claim.bind(instances);
   instances.claim = async (request) => {
@@ -63,7 +63,7 @@ async function finish(app: ChaosApplication, entries: readonly Entry[], write: W
   });
 }
 
-/** A worker with free slots must take it over, so it is created when the rest is done. */
+/** A worker with free slots must take it over, so it is created after everything else has ended. */
 async function createLate(app: ChaosApplication, id: string, write: Write): Promise<void> {
   write("asked", id, { kind: "late" });
   await bindingsOf(app).chaos.create({ id, params: { kind: "late" }, onConflict: "return" });
