@@ -25,7 +25,7 @@ export const PROGRAM_NAMES = [
 ] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 
-/** Steps that are called inside of another step's function have names that begin like this. */
+/** Steps that are called inside another step's function have names that begin like this. */
 export const INNER = "inner";
 /** The step that keeps its progress. */
 export const KEPT_PROGRESS = "kept";

@@ -154,7 +154,7 @@ export class WaitInsideStepError extends NonRetryableError {
   override readonly code: string = "step.wait_inside_step";
 }
 
-/** A step was called inside of another step's transaction. */
+/** A step was called inside another step's transaction. */
 export class StepInTransactionError extends NonRetryableError {
   override readonly code: string = "step.inside_transaction";
 }
@@ -169,7 +169,7 @@ export class WorkflowFailedError extends PerdureError {
   }
 }
 
-/** Any value can be thrown, also an object without a string form. */
+/** Any value can be thrown, even an object without a string form. */
 function textOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);
@@ -185,7 +185,7 @@ export class WorkflowTerminatedError extends PerdureError {
   }
 }
 
-/** The run of an instance wasn't over in time. */
+/** The run of an instance didn't end in time. */
 export class WorkflowTimeoutError extends PerdureError {
   constructor(workflow: string, id: string, timeoutMs: number) {
     super(

@@ -28,7 +28,7 @@ import { VersionBook } from "./version-book.ts";
 import { WaitBook } from "./wait-book.ts";
 
 /**
- * Keeps the accounts of all workflow instances, outside of the database: from every committed call and its answer, in the order
+ * Keeps the accounts of all workflow instances, outside the database: from every committed call and its answer, in the order
  * of the commits. An answer that contradicts an earlier one violates an invariant.
  */
 export class InstanceBook {

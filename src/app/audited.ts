@@ -21,7 +21,7 @@ interface Operations {
 /** The stored name of a workflow, by its key. */
 type Names = (key: string) => string;
 
-/** The same objects, which tell of each change. The instances that they return do so, too. */
+/** The same objects, which report each change. The instances that they return do so, too. */
 export function auditOperations<Offered extends Operations>(plain: Offered, names: Names, trail: AuditTrail): Offered {
   return {
     ...plain,
@@ -45,7 +45,7 @@ const INSTANCE_ACTIONS: Readonly<Record<string, string>> = {
   retryFailedStep: "retryInstance",
   delete: "deleteInstance",
 };
-/** The application itself creates and sends all day: of that, only what a named actor does is told. */
+/** The application itself creates and sends all day: of that, only the actions of a named actor are reported. */
 const NAMED_ACTIONS: Readonly<Record<string, string>> = { ...INSTANCE_ACTIONS, sendEvent: "sendEvent" };
 
 type Method = (...parameters: unknown[]) => unknown;
@@ -182,7 +182,7 @@ function auditJobs(jobs: Jobs, trail: AuditTrail): Jobs {
   return replaceMethods(jobs, { start: start as Method, get: get as Method });
 }
 
-/** Handlers release their own subjects: of that, only what a named actor does is told. */
+/** Handlers release their own subjects: of that, only the actions of a named actor are reported. */
 function auditSubjects(subjects: ApplicationSubjects, trail: AuditTrail): ApplicationSubjects {
   const audit = (dispatcher: SubjectDispatcher): SubjectDispatcher => {
     const { dispatcherId } = dispatcher;

@@ -19,7 +19,7 @@ export function usageError(message: string, next?: string): CommandError {
   return new CommandError("cli.usage", message, { exitCode: ExitCode.usage, ...(next === undefined ? {} : { next }) });
 }
 
-/** What a user is told of an error, and the exit code. */
+/** The message that a user sees for an error, and the exit code. */
 export interface Failure {
   readonly code: string;
   readonly message: string;

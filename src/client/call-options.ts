@@ -6,7 +6,7 @@ import { checkOptions } from "../options.ts";
 export interface CallOptions {
   /** Ends the call, with the signal's reason as its error. A subscription ends, too, even later. */
   readonly signal?: AbortSignal;
-  /** Ends a call that takes longer, with `client.timeout`. It may have had its effect. For a subscription: until it is open. */
+  /** Ends a call that takes longer, with `client.timeout`. It may have taken effect. For a subscription: until it is open. */
   readonly timeout?: Duration;
 }
 
@@ -25,5 +25,5 @@ export function parseCallOptions(options: CallOptions): CallSettings {
 }
 
 export function calledTooLong(timeoutMs: number): PerdureError {
-  return new PerdureError("client.timeout", `The call took longer than ${timeoutMs} ms. It may have had its effect.`);
+  return new PerdureError("client.timeout", `The call took longer than ${timeoutMs} ms. It may have taken effect.`);
 }

@@ -52,7 +52,7 @@ const USUAL_HEARTBEAT_MS = 15_000;
 
 /** The request was refused before it had any effect. */
 const BUSY = 429;
-/** A proxy got no answer, or the server got none from its database: the request may have had its effect. */
+/** A proxy got no answer, or the server got none from its database: the request may have taken effect. */
 const UNSURE: readonly number[] = [502, 503, 504];
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 5000;
@@ -80,7 +80,7 @@ export class Transport {
     this.#settings = settings;
   }
 
-  /** Gives the answer of a successful request, and throws the error of a refused one. An incomplete answer counts as none. */
+  /** Returns the answer of a successful request, and throws the error of a refused one. An incomplete answer counts as none. */
   async send(request: ClientRequest): Promise<Answered> {
     const { answer, repeated } = await this.#exchange(request, JSON_BODY);
     return { body: answer, repeated };

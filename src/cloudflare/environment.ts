@@ -2,7 +2,9 @@ import { createAsyncContext } from "../async-context.ts";
 
 type Env = Record<string, unknown>;
 
-/** Null where the runtime can't tell which code asks: then `withEnv` applies to all code until its function has returned. */
+/**
+ * Null where the runtime can't tell which code reads it: then `withEnv` applies to all code until its function has returned.
+ */
 const present = createAsyncContext<Env>();
 let shared: Env = {};
 
@@ -11,7 +13,7 @@ export function setEnv(value: Env): void {
   shared = value;
 }
 
-/** Calls a function for which `env` is another. */
+/** Calls a function with another `env`. */
 export function withEnv<Result>(value: Env, body: () => Result): Result {
   if (present !== null) return present.run(value, body);
   const before = shared;
@@ -25,7 +27,7 @@ export function withEnv<Result>(value: Env, body: () => Result): Result {
 
 const current = (): Env => present?.get() ?? shared;
 
-/** As a module of Cloudflare's imports it; see `setEnv`. */
+/** As Cloudflare's module exports it; see `setEnv`. */
 export const env: Readonly<Env> = new Proxy<Env>(
   {},
   {

@@ -3,7 +3,7 @@ import { PUBLIC_ACCESS } from "../http/access/access.ts";
 import { EventStreams, type EventSubscription, type StreamEvent } from "../http/answers/event-stream.ts";
 import type { WorkBoard } from "../store/queue/work-board.ts";
 
-/** What this process does isn't announced to it, so viewers are told to look again after this long in any case. */
+/** A process isn't notified of its own writes, so viewers look again after this long in any case. */
 const BEAT_MS = 2000;
 /** Announcements within this time are one. */
 const GATHER_MS = 500;

@@ -18,7 +18,7 @@ export class RequestGate {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** A request that changes something isn't given up: the caller must learn what became of it. Streams stay open. */
+  /** A request that changes something isn't given up: the caller must learn its outcome. Streams stay open. */
   async pass(request: Request, answer: () => Promise<Response>): Promise<Response> {
     if (request.method !== "GET" || /\/subscribe$/.test(new URL(request.url).pathname)) return answer();
     if (this.#inside >= MOST_AT_ONCE && this.#waiting.size >= MOST_WAITING) {

@@ -10,24 +10,21 @@ import { alarmOf } from "./object-alarm.ts";
 import { ObjectDispatcher } from "./object-dispatcher.ts";
 
 export interface ObjectDispatcherOptions<Env = unknown> {
-  /** Gives what is run: the processor of fragments in this object's own storage. Called once for each object. */
+  /** Returns the processor of fragments in this object's own storage. Called once for each object. */
   readonly createProcessor: (context: {
     readonly state: ObjectState;
     readonly env: Env;
   }) => DurableHooksProcessor | null;
   /** How many handlers run at a time. Default: 100. */
   readonly concurrency?: ConcurrencyOption;
-  /**
-   * Told of every attempt that failed and of every time that the storage could not be used. May throw without harm. Default:
-   * the logger is told.
-   */
+  /** Receives every failed attempt, and every failure of the storage. May throw without harm. Default: logs them. */
   readonly onError?: (error: unknown, context: DispatchErrorContext) => unknown;
   readonly logger?: Logger;
 }
 
 /** To be called by the object that it belongs to. */
 export interface DurableHooksHandler {
-  /** Runs what is due. Call it from the object's `alarm()`. Never throws. */
+  /** Runs due work. Call it from the object's `alarm()`. Never throws. */
   alarm(): Promise<void>;
   /** Looks for work now. */
   wake(): void;

@@ -15,8 +15,8 @@ import { createProcessOwner, isGone } from "./process-owner.ts";
 export interface DispatcherOptions {
   readonly processor: DurableHooksProcessor;
   /**
-   * How often to look for work that other processes have written, where they can't tell us (a pooler without LISTEN). Where
-   * they can, it is looked for twice a minute at most. Default: 2000.
+   * How often to look for the work of other processes if they can't announce it (a pooler without LISTEN). If they can, a
+   * worker looks twice a minute at most. Default: 2000.
    */
   readonly pollIntervalMs?: number;
   /**
@@ -24,28 +24,28 @@ export interface DispatcherOptions {
    * its own number. Default: 100.
    */
   readonly concurrency?: ConcurrencyOption;
-  /** For how long a process that is lost without a word holds its work. Default: 30,000. */
+  /** For how long a process that is lost holds its work. Default: 30,000. */
   readonly leaseMs?: number;
   /**
-   * Told of every attempt at a hook or a step that failed and of every time that the database could not be used. May throw
-   * without harm. Default: the logger is told.
+   * Receives every failed attempt at a hook or a step, and every failure of the database. May throw without harm. Default: logs
+   * them.
    */
   readonly onError?: (error: unknown, context: DispatchErrorContext) => unknown;
   readonly logger?: Logger;
 }
 
 export interface DurableHooksDispatcher {
-  /** Starts at once, and goes on until it is stopped. */
+  /** Starts at once, and continues until it is stopped. */
   startPolling(): void;
   /**
-   * Claims no more, waits for what runs, and after the deadline (default: 30 seconds) tells the rest to stop and hands it back.
-   * Resolves when this process owns nothing any more; nothing keeps it alive afterwards.
+   * Claims no more work, waits for running work, and after the deadline (default: 30 seconds) aborts and releases the rest.
+   * Resolves when this process owns no work any more; nothing keeps it alive afterwards.
    */
   stopPolling(options?: { readonly deadlineMs?: number }): Promise<void>;
   /** Looks for work now. */
   wake(): void;
   /**
-   * For functions that live for one request: runs what is due until nothing is, or until the deadline (default: 10 seconds).
+   * For functions that live for one request: runs due work until there is none, or until the deadline (default: 10 seconds).
    */
   drain(options?: { readonly deadlineMs?: number }): Promise<void>;
 }

@@ -47,7 +47,7 @@ export class ObjectAlarm {
     this.#wakes.add(nextWake);
   }
 
-  /** Called when it went off: the host's own time may have come with it. */
+  /** Called when it fires: the host's own time may have come, too. */
   async fired(): Promise<void> {
     const { host } = this.#read();
     const existing = await this.#storage.getAlarm();
@@ -57,14 +57,14 @@ export class ObjectAlarm {
     );
   }
 
-  /** Sees to it that the object is called back soon. Never later than it would have been. */
+  /** Makes sure that the object is called back soon, and never later than before. */
   async cover(delayMs: number = SAFETY_MS): Promise<void> {
     const existing = await this.#storage.getAlarm();
     const wanted = this.#clock.now() + delayMs;
     if (existing === null || existing > wanted) await this.#replace(existing, wanted);
   }
 
-  /** Sets it for the time at which something is due. Does nothing if something is written meanwhile: that is covered. */
+  /** Sets it for the time at which something is due. Does nothing if something is written meanwhile: that write has set one. */
   async settle(): Promise<void> {
     const writes = this.#writes;
     const wakes = (await Promise.all(Array.from(this.#wakes, (next) => next()))).filter((wake) => wake !== null);

@@ -13,7 +13,7 @@ import type { ObjectAlarm } from "./object-alarm.ts";
 
 export interface ObjectDispatchOptions extends Omit<DispatchOptions, "owner" | "pollIntervalMs"> {
   readonly alarm: ObjectAlarm;
-  /** Runs a body outside of the transaction that may be open. */
+  /** Runs a body outside the transaction that may be open. */
   readonly outside: <Result>(body: () => Result) => Result;
 }
 

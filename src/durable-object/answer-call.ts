@@ -49,7 +49,7 @@ export interface ShardBatch {
   readonly errors: readonly BatchError[];
 }
 
-/** Does what a router asks of this object. */
+/** Executes a router's call on this object. */
 export function answerCall(parts: AnyFragment["parts"], text: string, audit: AuditTrail | null): Promise<string> {
   return encodeAnswer(async () => {
     const call = decodeCall(text);
@@ -131,7 +131,7 @@ function unknown(problem: string): InvalidInputError {
   return new InvalidInputError("object.call_invalid", `The object has ${problem}, which a router asked for.`);
 }
 
-/** Tells a router what happens to an instance of this object. Each line is made when it is asked for. */
+/** Streams the events of an instance of this object to a router. Each line is made when it is requested. */
 export function answerSubscription(parts: AnyFragment["parts"], text: string): ReadableStream<Uint8Array> {
   let subscription: WorkflowInstanceSubscription | undefined;
   let isOver = false;

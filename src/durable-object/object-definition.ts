@@ -62,7 +62,7 @@ const OWN_FIELDS = [
   "stackTraces",
 ];
 const NAMESPACE = "app";
-/** A row of a Durable Object has 2 MB, and may hold two values of a user's. */
+/** A row of a Durable Object has 2 MB, and may hold two users' values. */
 const MOST_VALUE_BYTES = 900_000;
 
 export interface ObjectApplication<Hooks extends HookDefinitions, Registry extends Workflows> {
@@ -70,7 +70,7 @@ export interface ObjectApplication<Hooks extends HookDefinitions, Registry exten
   readonly app: Application<Hooks, Registry>;
 }
 
-/** The application of one object. It runs nothing, and asks its storage nothing, until it is started. */
+/** The application of one object. It runs nothing and reads nothing until it is started. */
 export function buildObjectApplication<Hooks extends HookDefinitions, Registry extends Workflows>(
   definition: ObjectDefinition<Hooks, Registry>,
   state: ObjectState,

@@ -50,8 +50,8 @@ export interface ObjectRouterOptions<Registry extends Workflows> {
 }
 
 /**
- * A workflow whose instances are in many objects. As that of an application; but a batch is created all or none in each object
- * for itself, and lists and counts ask all objects.
+ * A workflow whose instances are in many objects. Like a workflow of an application, but a batch is created all or none in each
+ * object separately, and lists and counts ask all objects.
  */
 export type RoutedBinding<Params, Output, Events extends EventPayloads> = WorkflowBinding<Params, Output, Events>;
 

@@ -59,7 +59,7 @@ export async function createEachOnShards(
   };
 }
 
-/** Instances that aren't in the object of their id may have been created by other instances: these are looked for. */
+/** Instances that aren't in the object of their id may have been created by other instances: those are searched for. */
 export async function deleteOnShards(workflow: RoutedWorkflow, ids: readonly string[]): Promise<DeletedBatch> {
   checkBatch(ids as never, workflow.limits.maxBatchSize);
   const all = ids.map((id, index) => ({ id, index, shard: workflow.shardOf(id) }));

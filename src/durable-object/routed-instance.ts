@@ -92,7 +92,7 @@ export class RoutedInstance implements WorkflowInstance {
     return (await this.#call("history", options)) as HistoryPage;
   }
 
-  /** Lives on when the object is lost: it goes on after what was told. */
+  /** Survives the loss of the object: it continues after the last delivered event. */
   async subscribe<const Type extends WorkflowInstanceEventType = StandardEventType>(
     options: SubscribeOptions<Type> = {},
   ): Promise<WorkflowInstanceSubscription<Type>> {

@@ -9,10 +9,13 @@ type Open = (cursor: number | undefined) => Promise<ReadableStream<Uint8Array>>;
 
 const DONE = { done: true, value: undefined } as const;
 const FIRST_PAUSE_MS = 50;
-/** In a row, with nothing told in between. */
+/** In a row, without an event in between. */
 const MOST_FAILURES = 8;
 
-/** The events of an instance in one of many objects. When the object is lost, it goes on with the next, after what was told. */
+/**
+ * The events of an instance in one of many objects. When the object is lost, it continues with its successor, after the last
+ * delivered event.
+ */
 export class RoutedSubscription implements WorkflowInstanceSubscription {
   readonly #open: Open;
   readonly #closed = new AbortController();

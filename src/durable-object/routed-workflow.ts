@@ -37,7 +37,7 @@ export class RoutedWorkflow {
     }
   }
 
-  /** Where its id says; or where it was made by another instance, or before the number of objects was changed. */
+  /** In the object of its id; or elsewhere, if another instance created it, or if the number of objects was changed. */
   async find(id: string): Promise<number> {
     const home = this.shards.of(id);
     if (await this.#has(home, id)) return home;
@@ -46,7 +46,7 @@ export class RoutedWorkflow {
     return elsewhere;
   }
 
-  /** Where an instance is that isn't where its id says; that place, if it is nowhere. */
+  /** Finds an instance that isn't in the object of its id; returns that object if no object has it. */
   async findOrHome(id: string): Promise<number> {
     const home = this.shards.of(id);
     return (await this.#findElsewhere(home, id)) ?? home;

@@ -63,7 +63,7 @@ export class Shards {
     return this.#stub(shard).perdureSubscribe(encodeCall(call));
   }
 
-  /** A new one each time: one whose object was lost is of no use any more. */
+  /** A new one each time: one whose object was lost can't be used again. */
   #stub(shard: number): ObjectStub {
     const id = this.#objects.idFromName(`${this.#prefix}-${shard}`);
     return this.#objects.get(id as never) as ObjectStub;

@@ -42,10 +42,9 @@ interface Runtime extends LazyStore {
 let runtime: Runtime | undefined;
 
 /**
- * Says where the subjects of this process are, before the first call. Scripts pass neither a database nor a profile.
+ * Sets the database and profile of the subjects of this process, before the first call. Scripts pass neither.
  *
- * @example
- * flo.configure({ database: "app.db", profile: "acme" });
+ * @example flo.configure({ database: "app.db", profile: "acme" });
  */
 export function configure(options: FloOptions): void {
   checkOptions(options, { label: "flo.configure", fields: ["database", "profile", "retries", "logger", "codec"] });
@@ -54,7 +53,7 @@ export function configure(options: FloOptions): void {
   checkProfile(options.profile);
   parseSettings(settingsOf(options));
   const opening = { logger: checkLogger(options.logger), ...(codec && { codec }) };
-  // All is well: only now the database of an earlier configuration is closed.
+  // The new configuration is valid: only now the database of an earlier one is closed.
   void runtime?.close().catch(() => {});
   runtime = { ...lazyStore(database, opening), options, dispatchers: new Map() };
 }
@@ -87,7 +86,7 @@ function dispatcherOf(dispatcherId: unknown): FloLedger {
   return created;
 }
 
-/** Takes the dispatcher's id out of the input, and gives the rest in our own words. */
+/** Takes the dispatcher's id out of the input, and returns the rest under our own names. */
 async function ask<Result>(
   method: keyof FloDispatcher,
   input: unknown,

@@ -8,7 +8,7 @@ import type { FloError, FloStatus, FloSubject } from "./types.ts";
 const TIMES = ["next_due_at"];
 
 /**
- * Checks that there are only these fields, and gives them in our own words: `subject_key` becomes `subjectKey`. Only these
+ * Checks that there are only these fields, and returns them under our own names: `subject_key` becomes `subjectKey`. Only these
  * names change: the content of a cursor, a meta or an error stays as it is.
  */
 export function toCamelCase(input: unknown, label: string, fields: readonly string[]): Record<string, unknown> {

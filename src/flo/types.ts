@@ -69,7 +69,7 @@ export interface FloSync<Cursor = FloJson, Meta = FloJson> {
 
 export interface FloSynced<Cursor = FloJson, Meta = FloJson> {
   readonly dispatcher: FloDispatcherState;
-  /** Those that were given, in the same order, as they are now. */
+  /** The given subjects, in the same order, as they are now. */
   readonly subjects: FloSubject<Cursor, Meta>[];
 }
 

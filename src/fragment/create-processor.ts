@@ -40,7 +40,7 @@ export function createDurableHooksProcessor(
     }
     const { store, hooks, workflows } = fragment.parts;
     const runsWorkflows = workflows !== null && workflows.workflows.names.length > 0;
-    // On PostgreSQL, what was done to workflows in the application's own transaction may have left relays.
+    // On PostgreSQL, calls on workflows in the application's own transaction may have left relays.
     if (hooks.claimable.length > 0 || (runsWorkflows && store.engine.dialect === "postgres"))
       add(hooksOf, store, hooks);
     if (runsWorkflows) add(workflowsOf, store, workflows);

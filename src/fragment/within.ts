@@ -24,7 +24,7 @@ import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import { PendingCalls } from "./pending-calls.ts";
 import type { TriggerArguments } from "./unit-of-work.ts";
 
-/** What can be done in a transaction that the application began: it commits and rolls back with everything else in there. */
+/** Calls in a transaction that the application began: they commit and roll back with its other writes. */
 export interface WithinSync<Hooks extends HookDefinitions, Registry extends Workflows = NoWorkflows> {
   /** Calls a hook after the commit. */
   triggerHook<Name extends keyof Hooks & string>(

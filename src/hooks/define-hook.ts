@@ -14,7 +14,7 @@ const FIELDS = ["input", "retries", "timeout", "batch", "concurrency", "rateLimi
 export interface HookOptions {
   /** How many times, and when, to retry, unless the trigger gives a policy. */
   readonly retries?: RetryOptions;
-  /** An attempt that takes longer is told to stop, and has failed. Default: `stuckProcessingTimeoutMinutes`. */
+  /** An attempt that takes longer is aborted, and fails. Default: `stuckProcessingTimeoutMinutes`. */
   readonly timeout?: Duration;
 }
 

@@ -75,8 +75,8 @@ export class DurableHooks {
   }
 
   /**
-   * Says why a hook isn't further than it is: what it waits for, which worker holds it, or why no worker claims it. Reads what
-   * is stored, and writes nothing. Throws `hook.not_found`.
+   * Says why a hook waits: what it waits for, which worker holds it, or why no worker claims it. Reads what is stored, and
+   * writes nothing. Throws `hook.not_found`.
    */
   async explain(id: string): Promise<Explanation> {
     return explainHook(this.#store, this.#hooks, { namespace: this.namespace, id: checkHookId(id) });

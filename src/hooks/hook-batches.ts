@@ -21,7 +21,7 @@ export interface HookItem<Payload> {
   readonly payload: Payload;
   /** Its own call: id, attempts, idempotency key and signal. */
   readonly hook: HookContext;
-  /** This item has failed, whatever becomes of the others: it alone is retried, or becomes a dead letter. */
+  /** This item has failed, whatever happens to the others: it alone is retried, or becomes a dead letter. */
   fail(error: unknown): void;
   /** This item is done, even if the handler throws later. */
   complete(): void;

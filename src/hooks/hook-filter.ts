@@ -8,7 +8,7 @@ import type { ParsedHookFilter } from "./search-hooks.ts";
 export interface HookFilterOptions {
   readonly status?: HookStatus;
   readonly name?: string;
-  /** Only hooks whose ids begin like this. */
+  /** Only hooks whose ids begin with this. */
   readonly idPrefix?: string;
   /** Only hooks that were triggered at this time or later. */
   readonly createdFrom?: Date | number;

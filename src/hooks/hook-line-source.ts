@@ -7,7 +7,10 @@ import type { Store } from "../store/store.ts";
 import type { HookSource } from "./hook-source.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 
-/** How often to look at lines that are held up: other processes announce their freed slots, and a rate ends by itself. */
+/**
+ * How often to look at lines that are held up: other processes announce freed slots, but no process announces that a rate
+ * allows another start.
+ */
 const HELD_UP_MS = 1000;
 /** Starts are kept for the longest period of a rate. */
 const LONGEST_PERIOD_MS = 365 * 86_400_000;

@@ -5,16 +5,16 @@ import { checkOptions, invalidOption } from "../options.ts";
 
 /** How the hooks of a fragment or an application are treated. */
 export interface DurableHooksOptions {
-  /** A handler that takes longer is told to stop, and its hook is queued again. `false`: never. Default: 10. */
+  /** A handler that takes longer is aborted, and its hook is queued again. `false`: never. Default: 10. */
   readonly stuckProcessingTimeoutMinutes?: number | false;
-  /** Told of hooks that were queued again because their handler hung or their process was lost. May throw without harm. */
+  /** Receives hooks that were queued again because their handler hung or their process was lost. May throw without harm. */
   readonly onStuckProcessingHooks?: (report: StuckHooksReport) => unknown;
   /**
-   * Told of what people should look at: dead letters, crash loops, instances whose code doesn't match their history, and names
-   * that no worker runs. May throw without harm.
+   * Receives alerts for operators: dead letters, crash loops, instances whose code doesn't match their history, and names that
+   * no worker runs. May throw without harm.
    */
   readonly onAlert?: OnAlert;
-  /** Keep finished hooks for this long, for people to look at. `false`: delete them at once. Default: `false`. */
+  /** Keeps completed hooks for this long. `false`: deletes them at once. Default: `false`. */
   readonly keepCompleted?: Duration | false;
   /** The largest payload, in bytes of its stored text. Default: 1 MiB. */
   readonly maxPayloadBytes?: number;

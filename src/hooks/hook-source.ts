@@ -126,7 +126,7 @@ export class HookSource implements ProcessorSource {
   }
 }
 
-/** Its handler still runs, but no other worker may run the same. */
+/** Its handler still runs, and no other worker may run it. */
 function isSettled(work: Work): boolean {
   return work instanceof HookWork && work.settled;
 }

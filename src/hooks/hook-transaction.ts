@@ -87,7 +87,7 @@ export class HookTransaction implements TransactionHost<unknown, unknown, Settle
   }
 
   /**
-   * What the attempt has come to, when its handler has ended like this. If the transaction is committed, the attempt has
+   * The outcome of the attempt when its handler has ended like this. If the transaction is committed, the attempt has
    * succeeded. A handler that fails takes its open transaction with it; one that returns waits for it, and fails with it.
    */
   async endingAfter(result: AttemptResult): Promise<AttemptEnding> {

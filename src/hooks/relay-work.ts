@@ -11,9 +11,9 @@ import type { Store } from "../store/store.ts";
 const RETRY_MS = 1000;
 
 /**
- * Does what a call in the application's own transaction could not do there. The calls and the end of their relays are one
- * transaction, so each happens once, and those of one group in the order in which they were made. A relay is never given up: if
- * its owner is lost, another worker takes over.
+ * Makes the change that a call in the application's own transaction could not make there. The calls and the end of their relays
+ * are one transaction, so each happens once, and those of one group happen in the order of the calls. A relay is never given
+ * up: if its owner is lost, another worker takes over.
  */
 export class RelayWork implements Work {
   readonly hook: ClaimedHook;

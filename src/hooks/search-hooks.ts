@@ -2,7 +2,7 @@ import { compareRows, type FoundRows } from "../store/compare-rows.ts";
 import type { HookFilter, HookSearch, SearchedHook } from "../store/hooks/hook-records.ts";
 import type { HookStatements } from "../store/hooks/hook-statements.ts";
 
-/** What a caller asks for. Null is anything; the text of an error is in lower case. */
+/** What a caller asks for. Null means any; the text of an error is in lower case. */
 export interface ParsedHookFilter
   extends Pick<HookSearch, "status" | "name" | "idPrefix" | "createdFrom" | "createdBefore"> {
   readonly error: string | null;

@@ -8,9 +8,9 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * A handler that has run must not run again because the database is away or refuses for a while. So the outcome is sent until
- * it is written, or the hook has another owner. The token makes that harmless, even after the lease has ended. Once `isPatient`
- * says no, the next failure is thrown.
+ * A handler that has run must not run again because the database is unavailable or refuses for a while. So the outcome is sent
+ * until it is written, or the hook has another owner. The token makes that harmless, even after the lease has ended. Once
+ * `isPatient` says no, the next failure is thrown.
  */
 export async function settlePatiently(
   store: Store,

@@ -84,7 +84,7 @@ function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
     throw invalid("A trigger with debounce needs a key: it is put off by others of the same key");
   }
   if (debounce !== undefined && processAt !== undefined) {
-    throw invalid("A trigger has a time, processAt, or a delay that others start anew, debounce; not both");
+    throw invalid("A trigger takes processAt or debounce, not both");
   }
   return options;
 }

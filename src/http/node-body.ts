@@ -33,7 +33,7 @@ export function toBody(incoming: FrameworkRequest): NodeBody | typeof CONSUMED {
   return findParsed(incoming) ?? (isAnnounced(incoming) ? CONSUMED : null);
 }
 
-/** `rawBody` is what was sent; `body` is what a parser made of it. */
+/** `rawBody` has the bytes that were sent; `body` is the result of a parser. */
 function findParsed(incoming: FrameworkRequest): string | Uint8Array<ArrayBuffer> | null {
   const { rawBody, body } = incoming;
   for (const found of [rawBody, body]) {

@@ -10,8 +10,8 @@ import type { Explanation, WaitingReason } from "./explanation.ts";
 import { toExplanation } from "./sentences.ts";
 
 /**
- * Why a hook isn't further than it is, from what is stored: it writes nothing. `hooks` are those of this process, whose code
- * says what isn't stored: limits and policies. Throws `hook.not_found`.
+ * Why a hook waits, from what is stored: it writes nothing. `hooks` are those of this process, whose code says what isn't
+ * stored: limits and policies. Throws `hook.not_found`.
  */
 export async function explainHook(store: Store, hooks: RegisteredHooks, hook: HookReference): Promise<Explanation> {
   const record = await store.hooks.statements.get(hook);

@@ -11,7 +11,7 @@ import { toExplanation } from "./sentences.ts";
 
 type Reasons = readonly [WaitingReason, ...WaitingReason[]];
 
-/** Why an instance isn't further than it is, from what is stored: it writes nothing. Throws `instance.not_found`. */
+/** Why an instance waits, from what is stored: it writes nothing. Throws `instance.not_found`. */
 export async function explainInstance(
   store: Store,
   name: InstanceName,

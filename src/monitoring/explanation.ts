@@ -8,7 +8,7 @@ export interface ExplainedStep {
   readonly count: number;
 }
 
-/** Why an instance or a hook isn't further than it is. `reason` is stable, for programs. */
+/** Why an instance or a hook waits. `reason` is stable, for programs. */
 export type WaitingReason =
   /** It has ended. `failed` is a hook that failed for good. */
   | {

@@ -47,7 +47,7 @@ export interface TracedStep {
 
 /** The span of an attempt. */
 export interface WorkSpan {
-  /** Calls a function whose own spans are inside of this one. */
+  /** Calls a function whose own spans are inside this one. */
   run<Result>(body: () => Result): Result;
   /** Only the first call counts. `error` is what failed. */
   end(outcome: string, error?: unknown): void;

@@ -16,7 +16,7 @@ interface Held<Leased> {
 
 /**
  * Renews the leases of running work. Most work ends before a third of its lease has passed and costs nothing here. Work whose
- * lease could not be renewed in time may have another owner, so it is told to stop.
+ * lease could not be renewed in time may have another owner, so it is aborted.
  */
 export class LeaseKeeper<Leased extends Pick<Work, "abandon"> = Work> {
   readonly #clock: Clock;

@@ -25,7 +25,7 @@ export interface TransactionHost<End, Sent, Done> {
   /** Calls the user's function. */
   call(tx: OpenTransaction): Promise<End>;
   /**
-   * Waits until the end can be written. Runs outside of the transaction; `defer` calls back after everything that is under way,
+   * Waits until the end can be written. Runs outside the transaction; `defer` calls back after everything that is under way,
    * though the transaction is open.
    */
   seal(end: End, defer: Clock["defer"]): Promise<Sent>;

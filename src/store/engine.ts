@@ -107,7 +107,7 @@ export interface EngineTransaction {
   readonly client: unknown;
   /**
    * Whether the last statement that failed did so for a reason that isn't the caller's: it could not be serialized, was part of
-   * a deadlock, or lost its connection. The same transaction may succeed if it is begun anew.
+   * a deadlock, or lost its connection. The same transaction may succeed if it is begun again.
    */
   readonly interrupted: boolean;
   /** Used instead of the clock's `defer` while the transaction is open, where that might never call back. */

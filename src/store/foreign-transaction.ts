@@ -43,7 +43,7 @@ export interface AsyncTransaction {
 export interface ForeignStatement {
   readonly text: string;
   readonly parameters: readonly SqlValue[];
-  /** Whether the row that it gives has a `result`, which is null outside of a transaction and else says which one it is. */
+  /** Whether the row that it gives has a `result`, which is null outside a transaction and else says which one it is. */
   readonly confirmed?: true;
 }
 

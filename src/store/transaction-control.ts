@@ -1,6 +1,6 @@
 import { PerdureError } from "../errors.ts";
 
-/** Statements that begin or end a transaction. Savepoints stay inside of one. */
+/** Statements that begin or end a transaction. Savepoints stay inside one. */
 const CONTROL =
   /^(begin|commit|end|abort|start\s+transaction|prepare\s+transaction|rollback(?!(\s+(work|transaction))?\s+to\b))\b/i;
 

@@ -17,7 +17,7 @@ export class AttemptSpan implements WorkSpan {
     return context.with(this.#inside, body);
   }
 
-  /** Messages of errors may have users' values, so only the type is told. */
+  /** Messages of errors may have users' values, so only the type is shown. */
   end(outcome: string, error?: unknown): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -113,7 +113,7 @@ class OpenTelemetry implements Telemetry {
     };
   }
 
-  /** The root of a trace is made at its end, with the identity that the spans inside of it have known from the beginning. */
+  /** The root of a trace is made at its end, with the identity that the spans inside it have known from the beginning. */
   finished(run: TracedRun, outcome: string): void {
     const root = rootOf(run);
     const creator = run.trace === null ? null : parseContextText(run.trace);
@@ -132,7 +132,7 @@ class OpenTelemetry implements Telemetry {
     span.end();
   }
 
-  /** The span of a sender, whose context is stored with what it sends. Inside of a run, its parent is the root of that run. */
+  /** The span of a sender, whose context is stored with what it sends. Inside a run, its parent is the root of that run. */
   #produce(name: string, attributes: Attributes): SpanContext {
     const active = context.active();
     const root = active.getValue(RUN) as SpanContext | undefined;

@@ -16,7 +16,7 @@ export type CrashApp<World extends CrashWorld> = TestApp<
 
 /** Something that the application does, to be tried with a crash at each of its commits. */
 export interface CrashScenario<World extends CrashWorld, Outcome> {
-  /** Makes a new world for each run: the hooks and workflows, and stand-ins for everything outside of the database. */
+  /** Makes a new world for each run: the hooks and workflows, and stand-ins for everything outside the database. */
   readonly setUp: () => World | Promise<World>;
   /** The actions of the process that crashes. It stops where it stands; a new process then finishes the accepted work. */
   readonly run: (app: CrashApp<World>, world: World) => Promise<unknown>;

@@ -5,7 +5,7 @@ import type { SqlRow } from "../store/sql-value.ts";
 /** A client of `pg`, checked out of a pool or connected by itself. */
 interface PgClient {
   query(text: string, parameters?: unknown[]): Promise<{ rows: SqlRow[] }>;
-  /** Of newer versions: `I` outside of a transaction, as of the last statement that was answered. */
+  /** Of newer versions: `I` outside a transaction, as of the last statement that was answered. */
   getTransactionStatus?(): string | null;
   /** Whether every statement was answered. */
   readonly readyForQuery?: boolean;

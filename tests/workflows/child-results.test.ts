@@ -269,6 +269,6 @@ describe.each(ENGINES)("waits for children on $name", (engine) => {
     const process = subject.start({ parent, quick });
     await expect((await process.workflows.parent.create()).result()).resolves.toBe("did it");
 
-    expect(JSON.stringify(process.logs)).toContain("outside of step.do");
+    expect(JSON.stringify(process.logs)).toContain("outside step.do");
   });
 });

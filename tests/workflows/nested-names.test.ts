@@ -8,7 +8,7 @@ describe.each(ENGINES)("a name that is used inside a step and after it, on $name
 
   test("means another step after a replay too", async () => {
     await replayEverywhere(subject, {
-      title: "one name inside of a step and after it",
+      title: "one name inside a step and after it",
       run: async (step, notes) => {
         const outer = await step.do("outer", () => step.do("same", () => "inner"));
         const after = await step.do("same", () => "after");

@@ -36,7 +36,7 @@ describe.each(ENGINES)("progress that a step emitted without waiting, on $name",
         }),
     ],
     [
-      "runs inside of another",
+      "runs inside another",
       (step) => step.do("outer", () => step.do("answer", async (ctx) => emitAll(ctx)).then(() => "done")),
     ],
   ];

@@ -28,9 +28,7 @@ describe.each(ENGINES)("inside a step's function, on $name", (engine) => {
     expect((await instance.status()).error).toMatchObject({
       name: "WaitInsideStepError",
       code: "step.wait_inside_step",
-      message: expect.stringMatching(
-        /"nap" is called inside of the step "work".*Call it in the workflow's own function/,
-      ),
+      message: expect.stringMatching(/"nap" is called inside the step "work".*Call it in the workflow's own function/),
     });
     expect((await instance.history()).entries.map(({ kind, name }) => `${name} ${kind}`)).toEqual(["work failed"]);
   });

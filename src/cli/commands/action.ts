@@ -14,9 +14,9 @@ export interface ItemOutcome {
 
 /** How many items are acted on at a time. */
 const AT_ONCE = 8;
-/** From so many items on, progress is shown. */
+/** Progress is shown from this many items on. */
 const MANY = 20;
-/** So many failures are told; programs get all of them. */
+/** How many failures are printed; programs get all of them. */
 const MOST_TOLD = 20;
 
 export interface Work<Item> {

@@ -18,7 +18,7 @@ export interface WireExplanation {
 export function addExplain(parent: Command, context: CommandContext): void {
   const command = parent
     .command("explain")
-    .summary("says why an instance or a hook isn't further than it is")
+    .summary("says why an instance or a hook waits")
     .argument("<instance or hook>", "workflow/id, or the id of a hook");
   withTarget(withWatch(command)).action(async (text: string, flags: OutputFlags & TargetFlags) => {
     const path = text.includes("/") ? pathOf(parseReference(text), "explain") : ["hooks", text, "explain"];

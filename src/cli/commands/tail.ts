@@ -53,7 +53,7 @@ export interface Following {
   readonly target: Target;
   readonly tell: TellEvent;
   readonly signal: AbortSignal;
-  /** Earlier events aren't told. */
+  /** Earlier events aren't printed. */
   readonly since: number;
 }
 
@@ -96,7 +96,7 @@ export async function followAll(following: Following, workflow: string | undefin
     }
     const listed = new Set(instances.map(showReference));
     for (const key of followed.keys()) if (!(listed.has(key) || open.has(key))) followed.delete(key);
-    failures.length = 0; // an instance that was deleted meanwhile, or a connection that the next round makes anew
+    failures.length = 0; // an instance that was deleted meanwhile, or a connection that the next round makes again
     await pause(systemClock, LOOK_MS, signal);
   }
 }

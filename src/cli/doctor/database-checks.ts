@@ -9,7 +9,7 @@ import { type Finding, failed, ok, warning } from "./finding.ts";
 /** The oldest release that is tested. */
 const OLDEST_POSTGRES = 13;
 const MOST_SKEW_MS = 1000;
-/** Fewer dead rows or free pages aren't worth a word. */
+/** Fewer dead rows or free pages aren't worth a warning. */
 const LEAST_ROWS = 10_000;
 const LEAST_PAGES = 1000;
 

@@ -17,7 +17,7 @@ export interface Access {
   readonly expiresAt: number | null;
   /** Whether the caller would be let in again now, with the same scope. Never rejects. */
   stillAllowed(): Promise<boolean>;
-  /** Of a request whose body says that it needs another permission. Throws the error for one that isn't allowed. */
+  /** For a request whose body says that it needs another permission. Throws if it isn't allowed. */
   alsoAllows(operation: HttpOperation): Promise<Scope>;
 }
 

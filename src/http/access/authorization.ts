@@ -13,7 +13,7 @@ import { type Grant, Scope, UNLIMITED } from "./scope.ts";
  * - `manage`: pause, resume, terminate, restart, retry, delete instances
  * - `events`: send events to instances
  * - `operate`: redrive, discard and cancel hooks, release subjects and make them due, pause and run schedules
- * - `tick`: have the process run what is due
+ * - `tick`: have the process run due work
  */
 export type HttpOperation = "read" | "create" | "manage" | "events" | "operate" | "tick";
 

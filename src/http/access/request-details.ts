@@ -3,7 +3,7 @@ import type { InstanceListOptions } from "../../workflows/instances/workflow-bin
 
 /** An instance that a request names, to be created or changed. */
 export interface RequestedInstance {
-  /** Null if the server is to choose it. */
+  /** Null if the server chooses it. */
   readonly id: string | null;
   /** The labels that the caller gives it. */
   readonly labels: Labels;
@@ -13,9 +13,9 @@ export interface RequestedInstance {
 
 /** What a request is about in detail: read from its query and its body, which are checked first. */
 export interface RequestDetails {
-  /** The instances that it creates, deletes in a batch, or makes sure of. Empty for requests about no single instance. */
+  /** The instances that it creates, deletes in a batch, or makes sure of. Empty for requests that name no instance. */
   readonly instances: readonly RequestedInstance[];
-  /** Which instances a list, or an operation on many, is about; null for others. */
+  /** The filter of a list, or of an operation on many instances; null for others. */
   readonly filter: InstanceListOptions | null;
   /** The event that it sends; null for others. */
   readonly event: { readonly type: string; readonly payloadBytes: number } | null;

@@ -82,7 +82,7 @@ export class Scope {
     return this.#labels.length > 0;
   }
 
-  /** By which requests of one caller are told from those of others; null for callers that the policy doesn't distinguish. */
+  /** Distinguishes the requests of one caller from those of others; null for callers that the policy doesn't distinguish. */
   get key(): string | null {
     if (this.caller !== null) return JSON.stringify(["caller", this.caller]);
     return this.narrowed ? JSON.stringify(["labels", this.#labels]) : null;
@@ -114,10 +114,10 @@ export class Scope {
   }
 }
 
-/** Of a caller whose requests the policy allows without limits. */
+/** The scope of a caller whose requests the policy allows without limits. */
 export const UNLIMITED: Scope = new Scope({ caller: null, labels: [], payloads: true });
 
-/** Of a caller that sees no values of users. */
+/** The scope of a caller that sees no users' values. */
 export const WITHOUT_PAYLOADS: Scope = new Scope({ caller: null, labels: [], payloads: false });
 
 function invalid(problem: string): InvalidInputError {

@@ -1,4 +1,4 @@
-/** The type that a caller wants most, of those that can be served. Without a wish, or with one that can't be met, the first. */
+/** The type that a caller prefers, of those that can be served. The first one if it prefers none, or none of these. */
 export function chooseMediaType<Type extends string>(accept: string | null, served: readonly [Type, ...Type[]]): Type {
   const wishes = (accept ?? "").split(",").map(toWish);
   let chosen = served[0];

@@ -68,7 +68,7 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
    * callers, for what is about no instance. Default: it is refused.
    */
   readonly forNarrowed?: "onlyTheirs" | "theSame";
-  /** What the policy is told of a request's query and body. Default: nothing. */
+  /** What the policy learns about a request's query and body. Default: nothing. */
   readonly details?: (sent: {
     readonly params: ValuesOf<Params>;
     readonly query: SomeOf<Query>;

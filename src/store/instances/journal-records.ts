@@ -48,7 +48,7 @@ export interface NewEntry {
   readonly dueAt: number | null;
   /** The sequence of the event that was received. */
   readonly event: number | null;
-  /** The path of the step that it was called inside of; null for most. */
+  /** The path of the step that it was called inside; null for most. */
   readonly parent: string | null;
   /** In a step's first entry: its index in the start order, if it didn't begin after all steps that have entries. */
   readonly began?: number | null;

@@ -14,7 +14,7 @@ export interface WaitRequest {
   readonly waiter: Waiter;
 }
 
-/** How an instance ended, as it is told to its waiters. Values are stored texts. */
+/** How an instance ended, as its waiters receive it. Values are stored texts. */
 export type EndNotice = InstanceRun &
   InstanceName &
   (
@@ -64,7 +64,7 @@ export function toEndNotice(
   return outcome.kind === "terminated" ? { ...ended, status: "terminated" } : null;
 }
 
-/** The id of the event: an end is told once, however often it is sent. */
+/** The id of the event: an end is delivered once, however often it is sent. */
 export function noticeId({ ref, run }: InstanceRun): string {
   return `$end ${ref} ${run}`;
 }

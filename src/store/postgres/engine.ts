@@ -120,7 +120,7 @@ export class PostgresEngine implements Engine {
     if (!this.#context?.active()) return;
     throw new PerdureError(
       "transaction.nested",
-      "This call was made inside of a unit of work, but would not be part of it: it would stay when the unit of work is rolled back. " +
+      "This call was made inside a unit of work, but would not be part of it: it would stay when the unit of work is rolled back. " +
         "Use the unit of work's own methods (uow.triggerHook, uow.workflows, uow.sql).",
     );
   }

@@ -66,7 +66,7 @@ function otherTransaction(): InvalidInputError {
   return new InvalidInputError(
     "transaction.not_open",
     "The transaction of this object has ended, so nothing was written. Await every call before the transaction ends, and call " +
-      "within anew for the next one.",
+      "within again for the next one.",
   );
 }
 

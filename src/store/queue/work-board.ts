@@ -49,7 +49,7 @@ export interface WorkTaker {
   reserve<Kind extends WorkKind>(kind: Kind, namespace: string, name: string): Reservation<Kind> | null;
 }
 
-/** Told of what other processes announce; null is anything. */
+/** Receives the announcements of other processes; null means any work. */
 type Listener = (names: readonly string[] | null) => void;
 
 /** Work that is due later than this isn't announced to other processes: their polling finds it. */

@@ -5,7 +5,7 @@ import { BEGIN_REQUEST, FIND_REQUEST } from "./sql/requests.ts";
 type Access = Pick<SqliteAccess, "driver" | "now">;
 
 /**
- * Does something and writes its receipt, if it has one, inside of a transaction that is open already. Does nothing where the
+ * Does something and writes its receipt, if it has one, inside a transaction that is open already. Does nothing where the
  * receipt is there, and gives null.
  */
 export function doOnce<Result>(

@@ -122,7 +122,7 @@ export interface WorkflowStep<Events extends EventPayloads = EventPayloads> {
   ): Promise<ReceivedEvent<Payload>>;
 
   /**
-   * Begins to wait for a caller outside of the application, and returns a token for it: its holder can end this wait, once,
+   * Begins to wait for a caller outside the application, and returns a token for it: its holder can end this wait, once,
    * with a payload, and do nothing else. No process stores the token. Needs `tokens: { secret }`. The timeout is that of
    * `waitForEvent`.
    *

@@ -9,7 +9,7 @@ import type { BodyCall } from "./steps/step-call.ts";
 import { describePolicy } from "./steps/step-config.ts";
 import { runInside, type StepScope } from "./steps/step-scope.ts";
 
-/** The execution that runs attempts. It is told of the end of each exactly once, unless the attempt was dropped. */
+/** The execution that runs attempts. It learns the end of each exactly once, unless the attempt was dropped. */
 export interface AttemptOwner {
   readonly instance: InstanceRun;
   readonly trace: RunTrace | null;
@@ -95,7 +95,7 @@ export class Attempt {
     this.#fail(thrown);
   }
 
-  /** The body has taken too long: it is told to stop. */
+  /** The body has taken too long: its signal is aborted. */
   abort(reason: AttemptAbortedError): void {
     this.#abort(reason);
   }

@@ -210,7 +210,7 @@ export class CodeRun implements CallingRun {
     return this.#unheard.filter(({ promise }) => !promise.awaited);
   }
 
-  /** The paths of the steps that made the code throw this, inside of `parent`. */
+  /** The paths of the steps that made the code throw this, inside `parent`. */
   failedSteps(error: unknown, parent: string | null): readonly string[] {
     return this.#failures?.behind(error, parent) ?? [];
   }

@@ -20,7 +20,7 @@ export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>
 /** The part of a commit that the database can never store: the ending of a step, or that of the run. */
 export type RefusedPart = "step" | "outcome";
 
-/** The execution that writes commits, and is told what became of each. */
+/** The execution that writes commits, and learns the outcome of each. */
 export interface CommitOwner {
   /** `askedAt` is the monotonic time at which it was sent. */
   written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void;
@@ -157,7 +157,7 @@ export class Commits {
     this.#host.commit(commit, this.#instance).then(this.#answered, this.#notTaken);
   }
 
-  /** Writes the last commit. The owner isn't told of it; `outcome` is told whether it says that something was done. */
+  /** Writes the last commit, whose answer goes to no owner. `outcome` learns whether an entry shows progress. */
   async writeLast(outcome: (substantial: boolean) => InstanceOutcome): Promise<void> {
     if (this.#writing !== null || this.#reserved) {
       await new Promise<void>((resolve) => {

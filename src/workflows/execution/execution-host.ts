@@ -53,7 +53,7 @@ export interface ExecutionHost {
   dropProgress(range: ProgressRange): void;
   /** Stores a stream that a step returned; gives the reference to remember. */
   keepStream(attempt: Attempt, lease: InstanceLease, stream: ReadableStream<unknown>): Promise<unknown>;
-  /** Opens a stored stream. `onFailure` is told if the database fails while the code reads it. */
+  /** Opens a stored stream. `onFailure` is called if the database fails while the code reads it. */
   openStream(ref: string, reference: StreamReference, onFailure: (error: unknown) => void): unknown;
   /** `isWanted` is asked before each page; `held` counts what is loaded until it is released. */
   load(run: NamedRun, held: HeldLoad, isWanted: () => boolean): Promise<InstanceHistory | null>;

@@ -343,7 +343,7 @@ export class Execution extends Turns {
 
   /**
    * A value can never be stored. If it is the result of the run, the run fails with that. Otherwise its step has failed, and
-   * the code, which was told something else, begins anew.
+   * the code, which was told something else, begins again.
    */
   refused(part: RefusedPart, error: ValueRefusedError): void {
     if (this.end !== undefined) return;
@@ -352,7 +352,7 @@ export class Execution extends Turns {
       else this.fail(error);
       return;
     }
-    this.stop("attempt.lease_lost", "The instance begins anew: a value of one of its steps can't be stored.");
+    this.stop("attempt.lease_lost", "The instance begins again: a value of one of its steps can't be stored.");
     this.giveBack(0).then(
       () => this.finish({ kind: "released" }),
       (failure: unknown) => this.fail(failure),

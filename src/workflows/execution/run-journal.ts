@@ -67,7 +67,7 @@ export class RunJournal {
   }
 
   /**
-   * The first step inside of `parent` that began no later than this place in start order, and that the code hasn't called. A
+   * The first step inside `parent` that began no later than this place in start order, and that the code hasn't called. A
    * replay calls steps in start order, so a new step in this place means that the code has changed.
    */
   expectedBy(place: number, parent: string | null): StepRecord | null {

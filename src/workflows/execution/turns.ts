@@ -42,7 +42,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
   readonly limits: RunLimits;
   readonly code: CodeRun;
   readonly trace: RunTrace | null;
-  /** Told of each failed attempt that will be tried again. */
+  /** Receives each failed attempt that will be retried. */
   onAttemptFailed: ((call: BodyCall, error: unknown) => void) | undefined;
   protected readonly host: ExecutionHost;
   protected readonly hold: Hold;

@@ -83,7 +83,7 @@ interface HandleOptions {
 
 /** The code of an instance, which can wait for the ends of others without a slot. */
 export interface ResultCaller {
-  /** Null where the code can't wait like that: inside of a step's body. */
+  /** Null where the code can't wait like that: inside a step's body. */
   awaitResult(child: InstanceName, options: ResultOptions): Promise<unknown> | null;
 }
 

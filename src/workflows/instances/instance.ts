@@ -143,7 +143,7 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   unreceivedEvents(): Promise<UnreceivedEvents>;
   /**
    * Waits for the end and returns the output. Throws `WorkflowFailedError`, whose cause is the error that the workflow threw,
-   * or `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`. In the code of a workflow, outside of
+   * or `WorkflowTerminatedError`; and `result.timeout` if it takes longer than `timeout`. In the code of a workflow, outside
    * its steps, the wait is durable: it is stored, and needs no process and no slot.
    */
   result(options?: ResultOptions): Promise<Output>;
@@ -177,8 +177,8 @@ export interface WorkflowInstance<Output = unknown, Events extends EventPayloads
   /** Deletes it with its history, in any status. */
   delete(): Promise<void>;
   /**
-   * Says why it isn't further than it is: what it waits for, which worker holds it, or why no worker claims it. Reads what is
-   * stored, and writes nothing.
+   * Says why it waits: what it waits for, which worker holds it, or why no worker claims it. Reads what is stored, and writes
+   * nothing.
    */
   explain(): Promise<Explanation>;
   /** One page of its journal, of all runs. */

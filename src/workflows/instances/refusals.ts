@@ -18,6 +18,6 @@ export function tooManyEvents({ name, id }: InstanceName, most: number): Conflic
 export function runChanged({ name, id }: InstanceName): ConflictError {
   return new ConflictError(
     "instance.run_changed",
-    `The instance "${id}" of "${name}" was restarted or created anew since: nothing was done to it.`,
+    `The instance "${id}" of "${name}" was restarted or created again since: nothing was done to it.`,
   );
 }

@@ -15,7 +15,7 @@ const KINDS: Partial<Record<EntryKind, EntryKind>> = {
 
 /** The call of one step's rollback: tried like a step, and remembered among the step's entries. */
 export class RollbackCall extends BodyCall {
-  /** `failure` gives the error that the handler is told, a new copy for each attempt. */
+  /** `failure` makes the error that the handler receives, a new copy for each attempt. */
   constructor({ step, call, record }: UndoableStep & { readonly call: BodyCall }, failure: () => Error) {
     const { handler, policy } = call.rollback as NonNullable<BodyCall["rollback"]>;
     const body = async (ctx: WorkflowStepContext) => {

@@ -45,7 +45,7 @@ export class StepStreams {
   }
 
   /**
-   * Opens a stored stream for the workflow's code. If the database fails during a read, `onFailure` is told instead of the
+   * Opens a stored stream for the workflow's code. If the database fails during a read, `onFailure` is called instead of the
    * code: the instance doesn't fail, but is taken over and reads again.
    */
   open(ref: string, reference: StreamReference, onFailure: (error: StoreError) => void): StoredStream {

@@ -1,10 +1,10 @@
 import { InvalidInputError } from "../../errors.ts";
 import { checkOptions } from "../../options.ts";
 
-/** Tokens for callers outside of the application, see `step.createToken`. */
+/** Tokens for callers outside the application, see `step.createToken`. */
 export interface TokenOptions {
   /**
-   * At least 32 characters, the same in every process and kept outside of the database. Tokens are made from it, so that none
+   * At least 32 characters, the same in every process and kept outside the database. Tokens are made from it, so that none
    * is stored. With several, the first makes tokens and all are accepted.
    */
   readonly secret: string | readonly string[];

@@ -27,7 +27,8 @@ const MOST_ENTRIES = 50;
 const MOST_HELD_BYTES = 32 * 1024;
 
 /**
- * Events of the present status, which aren't stored: each uses a slot of the journal's last entry, and is told at most once.
+ * Events of the present status, which aren't stored: each uses a slot of the journal's last entry, and is delivered at most
+ * once.
  */
 const STATUS_EVENTS: Partial<Record<InstanceStatus, { slot: number; type: EventDetails["type"] }>> = {
   waiting: { slot: 10, type: "workflow_waiting" },
@@ -144,7 +145,7 @@ export class Subscription implements WorkflowInstanceSubscription {
     return true;
   }
 
-  /** An entry whose events don't all fit is told again with the next page: the cursor skips the events that were told. */
+  /** An entry whose events don't all fit comes again with the next page: the cursor skips the events that were delivered. */
   #tellEntries(entries: readonly HistoryEntry[]): void {
     for (const entry of entries) {
       const bytes = entry.value?.length ?? 0;

@@ -43,7 +43,7 @@ export const ERRORS: readonly Program[] = [
     },
   },
   {
-    name: "a text is thrown outside of steps",
+    name: "a text is thrown outside steps",
     run: async () => {
       throw "only text";
     },
@@ -56,7 +56,7 @@ export const ERRORS: readonly Program[] = [
       }),
   },
   {
-    name: "a non-retryable error outside of steps",
+    name: "a non-retryable error outside steps",
     run: async (_step, _event, { NonRetryableError }) => {
       throw new NonRetryableError("never again");
     },

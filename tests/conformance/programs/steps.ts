@@ -150,7 +150,7 @@ export const STEPS: readonly Program[] = [
       }),
   },
   {
-    name: "an error outside of steps ends the instance",
+    name: "an error outside steps ends the instance",
     run: async (step) => {
       await step.do("good", async () => 1);
       throw new RangeError("outside");
@@ -233,7 +233,7 @@ export const STEPS: readonly Program[] = [
     },
   },
   {
-    name: "steps inside of steps",
+    name: "steps inside steps",
     run: async (step) =>
       step.do("outer", async () => {
         const inner = await step.do("inner", async () => 1);

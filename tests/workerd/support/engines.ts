@@ -5,7 +5,7 @@ import type { DatabaseAdapter } from "../../../src/store/store.ts";
 import type { EngineOptions, TestEngine } from "../../support/engines.ts";
 import { presentObject } from "./object-under-test.ts";
 
-/** Stands in for tests/support/engines.ts inside of workerd: the only engine there is a Durable Object's storage. */
+/** Stands in for tests/support/engines.ts inside workerd: the only engine there is a Durable Object's storage. */
 export const ENGINES: readonly TestEngine[] = [
   {
     name: "durable object",

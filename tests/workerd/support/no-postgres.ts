@@ -1,4 +1,4 @@
-/** Stands in for `pg` inside of workerd, where some support of tests loads it and nothing uses it. */
+/** Stands in for `pg` inside workerd, where some support of tests loads it and nothing uses it. */
 export class Client {
   query(): void {}
   connect(): void {}

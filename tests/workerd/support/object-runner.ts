@@ -15,7 +15,7 @@ WebSocket.prototype.send = function (message) {
 const OUTSIDE = "/tests/workerd/";
 
 /**
- * Only code that runs inside of a Durable Object can use its storage. So every test and every hook of the shared suite is run
+ * Only code that runs inside a Durable Object can use its storage. So every test and every hook of the shared suite is run
  * there: all of one file in the same object.
  */
 export default class ObjectRunner extends TestRunner {

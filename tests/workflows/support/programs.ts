@@ -87,7 +87,7 @@ export const PROGRAMS: readonly Program[] = [
     },
   },
   {
-    title: "steps inside of steps",
+    title: "steps inside steps",
     run: async (step, notes) => {
       const outer = await step.do("outer", async (ctx) => {
         notes.began("outer", ctx);

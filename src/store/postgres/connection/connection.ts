@@ -60,7 +60,7 @@ export class Connection {
   }
 
   /**
-   * A statement outside of a transaction gets time limits of its own. `carried` is committed with it and costs no further
+   * A statement outside a transaction gets time limits of its own. `carried` is committed with it and costs no further
    * request; drivers that can't do that leave it out.
    */
   async run(
@@ -253,7 +253,7 @@ async function createPool(connectionString: string, max: number, preparedStateme
     connectionTimeoutMillis: ANSWER_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_MS,
     application_name: "perdure",
-    // Each statement has one good plan, and planning it anew for every batch costs more than running it.
+    // Each statement has one good plan, and planning it again for every batch costs more than running it.
     onConnect: async (client) => {
       if (preparedStatements) await client.query(GENERIC_PLANS);
     },

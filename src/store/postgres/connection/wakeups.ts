@@ -22,7 +22,7 @@ const CARRY = "select from (select pg_notify($1, $2)::text as sent offset 0) as 
 type Listener = (namespaces: readonly string[] | null) => void;
 
 /**
- * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside of transactions, because transactions with a
+ * LISTEN and NOTIFY on one channel per schema. Announcements are sent outside transactions, because transactions with a
  * NOTIFY wait for each other when they commit. They are sent at most every few milliseconds, with a last one for those that
  * came in between. Only the first write in a while carries its own (`carry`), because the process may end before it can send
  * one. A commit that finishes an instance and is alone in its flush also carries its own (`carryEnd`), so that one workflow at

@@ -33,7 +33,7 @@ interface EndedInstances<Result> {
   readonly woken: readonly string[];
 }
 
-/** Thrown to begin a transaction anew: another waiter has come, and may have to be locked before the rest. */
+/** Thrown to begin a transaction again: another waiter has come, and may have to be locked before the rest. */
 class WaitersChanged extends Error {}
 
 /**

@@ -105,7 +105,7 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
     });
   }
 
-  /** In a transaction that can't be begun anew: ids that exist are left alone. */
+  /** In a transaction that can't be begun again: ids that exist are left alone. */
   insertWithin(transaction: PostgresQueryable, instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
     return instances.length === 0 ? Promise.resolve([]) : this.#insertAny(instances, { on: transaction });
   }

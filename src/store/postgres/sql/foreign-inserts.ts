@@ -45,7 +45,7 @@ export function readIdentity(schema: SchemaPrefix): Statement {
   return { name: "read_identity", text: `select ${identityOf(schema)} as result` };
 }
 
-/** The id of the open transaction, also inside of a savepoint. Index: none. */
+/** The id of the open transaction, also inside a savepoint. Index: none. */
 export function readTransactionId(): Statement {
   return { name: "read_transaction_id", text: "select pg_current_xact_id()::text as result" };
 }

@@ -27,7 +27,7 @@ function isInScope(table: QueueTable): string {
  *
  * `since` is where an earlier claim stopped. The rows that it took have left entries in the index until the next vacuum, and
  * reading past all of them for every batch would make a long queue slow. The parts are materialized because a join that is
- * planned anew could run the locking scan twice and exceed the limit.
+ * planned again could run the locking scan twice and exceed the limit.
  *
  * Parameters: $2 to $5 are the lanes and `since`, $6 the limit. `columns` are columns of `work` that the claim needs as they
  * were.

@@ -10,7 +10,7 @@ import { WriteMutex } from "./write-mutex.ts";
 export interface ObjectAccess {
   readonly mutex: WriteMutex;
   readonly context: TransactionContext | null;
-  /** Told of announcements by other adapters in the object. */
+  /** Receives announcements by other adapters in the object. */
   readonly listeners: Set<Parameters<Wakeups["subscribe"]>[0]>;
   /** Called after every write of ours, in the same turn: what it writes is committed together with it. */
   onWrite: (() => void) | null;

@@ -44,7 +44,7 @@ const HOLD_MS = 5000;
 /** The execution that runs the steps. */
 export interface StepOwner extends AttemptOwner {
   readonly instance: ClaimedInstance;
-  /** Told of each failed attempt that will be tried again. */
+  /** Receives each failed attempt that will be retried. */
   readonly onAttemptFailed: ((call: BodyCall, error: unknown) => void) | undefined;
   /** The database failed while the code read a stream, or the code has diverged from its history. */
   fail(error: unknown): void;

@@ -50,7 +50,7 @@ export function readNotice(event: StoredEvent | undefined): EndNotice {
   throw new PerdureError("workflow.event_missing", "An event that a step received isn't stored any more.");
 }
 
-/** What the code that waits is told. Null: there is no such instance. */
+/** What the waiting code receives. Null: there is no such instance. */
 export function toChildResult({ child }: ResultCall, end: EndNotice | null): ChildResult {
   if (end === null || end.status === "deleted") return { error: instanceNotFound(child.name, child.id) };
   if (end.status === "complete") return { output: end.output };

@@ -16,7 +16,7 @@ export interface CallingRun {
   writesStart(call: StepCall): number | null;
   /** The same for an entry that may not be written in the end. */
   mayWriteStart(call: StepCall): number | null;
-  /** The code is told of the call's failure. */
+  /** The code receives the call's failure. */
   toldFailure(call: StepCall, error: unknown): void;
 }
 
@@ -71,7 +71,7 @@ export class StepCall implements StepIdentity {
     this.#reject(error);
   }
 
-  /** The code waits for it, perhaps once more: if it has failed, the code is told so. */
+  /** The code waits for it, perhaps once more: if it has failed, the code receives the failure. */
   tellAgain(): void {
     if (this.#failure !== null) this.run?.toldFailure(this, this.#failure.error);
   }

@@ -19,7 +19,7 @@ export class StepFailures {
   /** By where the code runs (a step, or null for the workflow's function): steps that failed since it last called one. */
   readonly #unanswered = new Map<string | null, Set<FailedCall>>();
 
-  /** The code is told of a failure. */
+  /** The code receives a failure. */
   told(call: FailedCall, error: unknown): void {
     if (typeof error === "object" && error !== null) this.#byError.set(error, call);
     this.#since(call.parent).add(call);

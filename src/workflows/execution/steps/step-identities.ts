@@ -45,7 +45,7 @@ export class StepIdentities {
     if (outer === null || outer.parentName === null || outer.undoing || outer.transacting)
       return this.identify(type, name);
     throw new WaitInsideStepError(
-      `The ${type === "sleep" ? "sleep" : "wait"} "${name}" is called inside of the step "${outer.parentName}", which can't wait: its timeout would go ` +
+      `The ${type === "sleep" ? "sleep" : "wait"} "${name}" is called inside the step "${outer.parentName}", which can't wait: its timeout would go ` +
         "on, and its worker would be kept busy. Call it in the workflow's own function, between two steps.",
     );
   }
@@ -62,6 +62,6 @@ export class StepIdentities {
 /** It would have to be written before the transaction ends, and the transaction would wait for it. */
 function insideTransaction(name: string, outer: string | null): NonRetryableError {
   return new StepInTransactionError(
-    `The step "${name}" is called inside of the transaction of the step "${outer}", which can't wait for it. Call it before or after.`,
+    `The step "${name}" is called inside the transaction of the step "${outer}", which can't wait for it. Call it before or after.`,
   );
 }

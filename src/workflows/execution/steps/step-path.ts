@@ -7,7 +7,7 @@ export interface StepIdentity {
   readonly type: StepType;
   readonly name: string;
   readonly count: number;
-  /** The path of the step that it was called inside of; null for most. */
+  /** The path of the step that it was called inside; null for most. */
   readonly parent: string | null;
 }
 

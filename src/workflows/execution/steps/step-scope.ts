@@ -20,12 +20,12 @@ export class StepScope {
     this.#within = within;
   }
 
-  /** The path of the step that it is inside of; null in the workflow's own function. */
+  /** The path of the step that it is inside; null in the workflow's own function. */
   get parent(): string | null {
     return this.#within === null ? null : pathOf(this.#within);
   }
 
-  /** The name of the step that it is inside of. */
+  /** The name of the step that it is inside. */
   get parentName(): string | null {
     return this.#within?.name ?? null;
   }
@@ -79,7 +79,7 @@ export function runOutside<Result>(code: ReplayedCode, main: () => Result): Resu
   return attempts === null ? main() : attempts.run(undefined, runReplayed<Result>, code, main);
 }
 
-/** The workflow whose function is running, outside of its steps: a replay repeats the call. */
+/** The workflow whose function is running, outside its steps: a replay repeats the call. */
 export function codeBetweenSteps(): ReplayedCode | undefined {
   return attempts?.get() === undefined ? replayedCode() : undefined;
 }

@@ -274,7 +274,7 @@ export class Steps implements WorkflowStep {
     return new InstanceHandle(this.#runtime, registered, id, { caller: this }) as never;
   }
 
-  /** The end of another instance, waited for without a slot. Null inside of a step's body, which can't be parked. */
+  /** The end of another instance, waited for without a slot. Null inside a step's body, which can't be parked. */
   awaitResult(child: InstanceName, options: ResultOptions): Promise<unknown> | null {
     this.#identities.goOn();
     const outer = presentScope(this.#execution);
@@ -292,7 +292,7 @@ export class Steps implements WorkflowStep {
     const { name: workflow, id: instance } = this.#execution.instance;
     this.#runtime.host.warn(
       "A step waits for the result of another instance, and keeps its slot meanwhile. Call `await child.result()` in the " +
-        "workflow's own function, outside of step.do: that wait needs no slot.",
+        "workflow's own function, outside step.do: that wait needs no slot.",
       { workflow, instance, step, child: `${name}/${id}` },
     );
   }

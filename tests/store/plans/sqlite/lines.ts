@@ -86,7 +86,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["count the slots that are held", COUNT_SLOTS_HELD, [`COVERING ${SLOTS(">? AND class<?")}`]],
   ["read a line", READ_LINE, [LINE]],
   ["list lines", LIST_LINES, ["PRIMARY KEY (kind=? AND key>?)"]],
-  ["list those inside of a line", LIST_HOLDERS, [SLOTS(">? AND class<?")]],
+  ["list those inside a line", LIST_HOLDERS, [SLOTS(">? AND class<?")]],
   ["list those that wait in a line of slots", listWaiting(LineKind.slots), [SLOTS("=? AND available_at<?")]],
   [
     "list those that wait in a line of starts",
