@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { consoleLogger } from "../logger.ts";
 import type { HttpHandler } from "./create-http-handler.ts";
 import { BODY_HEADERS, CONSUMED, type FrameworkRequest, isConsumed, toBody } from "./node-body.ts";
 
@@ -15,10 +16,12 @@ const BODY_CONSUMED = {
     "The request has a body, but other code on the server has read it first and left it neither in req.body nor in req.rawBody. " +
     "Nothing was done. Mount Perdure before body parsers, or set req.body to the parsed body.",
 };
+/** The handler isn't ours, for ours never rejects: most likely a Worker's. */
+const FAILED = { code: "http.internal", message: "The server failed. Its log says why." };
 
 /**
  * Lets a handler serve Node's own requests. Bodies and answers are streams with backpressure, and a client that disconnects
- * aborts the request's signal.
+ * aborts the request's signal. A handler that throws is answered with 500, and its error goes to the console.
  *
  * @example
  * http.createServer(toNodeHandler(createHttpHandler(app, options))).listen(3000);
@@ -32,12 +35,23 @@ export function toNodeHandler(handler: HttpHandler): NodeHandler {
     });
     try {
       const request = toRequest(incoming, gone.signal);
-      const response = request instanceof Response ? request : await handler(request);
+      const response = request instanceof Response ? request : await answer(handler, request);
       await send(response, incoming, outgoing, gone.signal);
     } catch {
-      outgoing.destroy(); // other code has answered already, or the handler threw: no reason to end the process
+      outgoing.destroy(); // other code has answered already: no reason to end the process
     }
   };
+}
+
+async function answer(handler: HttpHandler, request: Request): Promise<Response> {
+  try {
+    const response: Response | undefined = await handler(request);
+    if (typeof response?.status !== "number") throw new TypeError("The handler of a request must return a Response.");
+    return response;
+  } catch (error) {
+    if (!request.signal.aborted) consoleLogger.error("The handler of a request failed.", { error });
+    return Response.json(FAILED, { status: 500 });
+  }
 }
 
 /** The Web's form of a request, or the answer to one that has no such form. */
@@ -85,7 +99,7 @@ async function send(
 ): Promise<void> {
   // The rest of a refused body isn't read, so the connection can't be used for another request.
   if (!incoming.complete && incoming.httpVersionMajor < 2) outgoing.setHeader("connection", "close");
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.writeHead(response.status, toOutgoing(response.headers));
   const reader = response.body?.getReader();
   if (reader === undefined) {
     outgoing.end();
@@ -107,6 +121,12 @@ async function send(
   } finally {
     signal.removeEventListener("abort", cancel);
   }
+}
+
+/** Each cookie has a header of its own; of all others there is one. */
+function toOutgoing(headers: Headers): OutgoingHttpHeaders {
+  const cookies = headers.getSetCookie();
+  return { ...Object.fromEntries(headers), ...(cookies.length === 0 ? {} : { "set-cookie": cookies }) };
 }
 
 /** Resolves when the written data was sent, or the client has disconnected. */

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { getRequestListener } from "@hono/node-server";
 import express from "express";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { createExpressServer } from "../../examples/http-express.ts";
 import { createFastifyServer } from "../../examples/http-fastify.ts";
 import { createHonoServer } from "../../examples/http-hono.ts";
@@ -234,10 +234,30 @@ describe("Node's requests", () => {
     socket.destroy();
   });
 
-  test("whose handler fails end the connection, and not the process", async () => {
-    const origin = await listen(createServer(toNodeHandler(() => Promise.reject(new Error("not ours")))));
-    await expect(fetch(origin)).rejects.toThrow();
-    await expect(fetch(origin)).rejects.toThrow();
+  test("whose handler fails are answered with 500, and the error is logged", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    const error = new Error("not ours");
+    const origin = await listen(createServer(toNodeHandler(() => Promise.reject(error))));
+    for (let request = 1; request <= 2; request++) {
+      const response = await fetch(origin);
+      expect([response.status, await response.text()]).toEqual([500, expect.stringContaining("http.internal")]);
+      expect(logged).toHaveBeenCalledTimes(request);
+    }
+    expect(logged.mock.lastCall).toEqual([expect.stringContaining("failed"), { error }]);
+    logged.mockRestore();
+  });
+
+  test("are answered with all cookies, each in a header of its own", async () => {
+    const headers = new Headers([
+      ["set-cookie", "one=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT"],
+      ["set-cookie", "two=2"],
+      ["x-many", "1"],
+      ["x-many", "2"],
+    ]);
+    const origin = await listen(createServer(toNodeHandler(async () => new Response("fine", { headers }))));
+    const response = await fetch(origin);
+    expect(response.headers.getSetCookie()).toEqual(headers.getSetCookie());
+    expect(response.headers.get("x-many")).toBe("1, 2");
   });
 
   test("whose bodies the handler doesn't read are answered, and the connection is closed", async () => {
