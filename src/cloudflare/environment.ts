@@ -1,21 +1,31 @@
 import { createAsyncContext } from "../async-context.ts";
+import { presentEnv, presentRun } from "../workflows/present-env.ts";
 
 type Env = Record<string, unknown>;
+
+interface GivenEnv {
+  readonly env: Env;
+  /** An instance that is created inside of `withEnv` has an env of its own, wherever it continues. */
+  readonly run: object | undefined;
+}
 
 /**
  * Null where the runtime can't tell which code reads it: then `withEnv` applies to all code until its function has returned.
  */
-const present = createAsyncContext<Env>();
-let shared: Env = {};
+const present = createAsyncContext<GivenEnv>();
+let shared: Env | undefined;
 
-/** Sets what `env` gives to code that imports it, as `perdure({ env })` does for `this.env`. */
+/**
+ * Sets what `env` gives to code that imports it. Without it, code of a workflow's class gets what is `this.env` there, and code
+ * of a Worker's `fetch` what that gets.
+ */
 export function setEnv(value: Env): void {
   shared = value;
 }
 
 /** Calls a function with another `env`. */
 export function withEnv<Result>(value: Env, body: () => Result): Result {
-  if (present !== null) return present.run(value, body);
+  if (present !== null) return present.run({ env: value, run: presentRun() }, body);
   const before = shared;
   shared = value;
   try {
@@ -25,7 +35,11 @@ export function withEnv<Result>(value: Env, body: () => Result): Result {
   }
 }
 
-const current = (): Env => present?.get() ?? shared;
+function current(): Env {
+  const given = present?.get();
+  if (given !== undefined && given.run === presentRun()) return given.env;
+  return shared ?? (presentEnv() as Env | undefined) ?? {};
+}
 
 /** As Cloudflare's module exports it; see `setEnv`. */
 export const env: Readonly<Env> = new Proxy<Env>(

@@ -28,7 +28,7 @@ type Next<Context, Resolved> = (specifier: string, context: Context) => Resolved
 
 /**
  * For Node's module loader. Cloudflare's modules are ours, and files import each other as Cloudflare's bundler lets them:
- * without an extension, by the name of a folder with an index, or with `.js` where the file is `.ts`.
+ * without an extension, by the name of a folder with an index, with `.js` where the file is `.ts`, or as JSON.
  */
 export function resolve<Context extends ResolveContext, Resolved>(
   specifier: string,
@@ -40,7 +40,14 @@ export function resolve<Context extends ResolveContext, Resolved>(
   if (specifier.startsWith("cloudflare:")) throw missingModule(specifier);
   const own = /^\.\.?(\/|$)/.test(specifier) && !context.parentURL?.includes("/node_modules/");
   if (!own) return next(specifier, context);
-  return firstOf([specifier, ...alternatives(specifier)], context, next);
+  const resolved = firstOf([specifier, ...alternatives(specifier)], context, next);
+  return specifier.endsWith(".json") ? asJson(resolved) : resolved;
+}
+
+/** Node asks for `with { type: "json" }`; Cloudflare's bundler doesn't. */
+function asJson<Resolved>(resolved: Resolved): Resolved {
+  if (resolved instanceof Promise) return resolved.then(asJson) as Resolved;
+  return { ...resolved, importAttributes: { type: "json" } };
 }
 
 /** The candidates that a bundler would try, in its order. */

@@ -9,6 +9,7 @@ import type { Execution } from "./execution/execution.ts";
 import { Steps } from "./execution/steps/steps.ts";
 import { createBindings } from "./instances/create/create-bindings.ts";
 import type { WorkflowBindings } from "./instances/workflow-binding.ts";
+import { provideEnv } from "./present-env.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** Calls the workflow's function from its beginning. If its params can't be read, the execution fails without calling it. */
@@ -26,7 +27,7 @@ export function runWorkflow(runtime: WorkflowRuntime, execution: Execution): unk
     workflowName: name,
     ...(schedule === undefined ? {} : { schedule }),
   };
-  const result = call(runtime, workflow, event, steps, execution.instance.ref);
+  const result = call(runtime, workflow, event, steps, execution);
   const schema = workflow.definition?.output ?? null;
   if (schema === null) return result;
   return Promise.resolve(result).then((output) =>
@@ -53,18 +54,18 @@ function call(
   { definition, entrypoint }: WorkflowVersion,
   event: WorkflowEvent<unknown>,
   step: Steps,
-  ref: string,
+  execution: Execution,
 ): unknown {
   const { env: option } = runtime.workflows;
   let bindings: WorkflowBindings | undefined;
   const getBindings = () => {
-    bindings ??= createBindings(runtime, { ref, step });
+    bindings ??= createBindings(runtime, { ref: execution.instance.ref, step });
     return bindings;
   };
-  const env = typeof option === "function" ? evaluateEnv(option, getBindings()) : option;
+  const given = typeof option === "function" ? evaluateEnv(option, getBindings()) : option;
   if (definition !== null) {
     const context: WorkflowContext = {
-      env,
+      env: given,
       get workflows() {
         return getBindings();
       },
@@ -77,6 +78,8 @@ function call(
     },
     waitUntil: (promise: Promise<unknown>) => void Promise.resolve(promise).catch(() => {}),
   };
+  const env = given ?? getBindings(); // as a Worker's fetch gets it
+  provideEnv(execution, env);
   const instance = constructEntrypoint(entrypoint as WorkflowEntrypointClass, context, env);
   return instance.run(event as never, step as never);
 }

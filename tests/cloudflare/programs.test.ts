@@ -40,7 +40,7 @@ describe("a program for Cloudflare of several files", () => {
   };
 
   test.each([
-    ["extensionless", ["..", ".", "./lib", "./lib/", "./order", "./punctuation.marks"]],
+    ["extensionless", ["..", ".", "./lib", "./lib/", "./order", "./punctuation.marks", "./words.json"]],
     ["specifiers", ["./order.js"]],
   ])("runs as it was written, however a formatter arranges its imports: %s", async (name, specifiers) => {
     const files = globSync(pathOf(`./programs/${name}/**/*.ts`));

@@ -5,6 +5,7 @@ import type {
   WorkflowInstanceCreateOptionsWithId,
   WorkflowRollbackContext,
 } from "../../src/cloudflare/index.ts";
+import { env, withEnv } from "../../src/cloudflare/index.ts";
 import { NonRetryableError, WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { becomes } from "./support/sample.ts";
@@ -119,6 +120,32 @@ describe.each(ENGINES)("a program for Cloudflare on $name", (engine) => {
       expect(error).toBeInstanceOf(Error);
       expect(error).toMatchObject({ message: "declined", cause: "declined" });
     }
+  });
+
+  test("finds its own env in the imported one, between steps and in them, whichever code has created it", async () => {
+    class Reader extends WorkflowEntrypoint {
+      override async run(_event: unknown, step: WorkflowStep) {
+        const names = [env.NAME, await step.do("read", async () => env.NAME)];
+        await step.sleep("park", "10 seconds");
+        names.push(env.NAME, await step.do("read again", async () => withEnv({ NAME: "inner" }, async () => env.NAME)));
+        return names;
+      }
+    }
+    const process = subject.start({ reader: Reader }, { env: { NAME: "own" } });
+    const instance = await withEnv({ NAME: "creator" }, () => process.workflows.reader.create());
+    await untilStatus(subject.clock, instance, "complete");
+    expect(await instance.result()).toEqual(["own", "own", "own", "inner"]);
+    expect(env.NAME).toBe(undefined);
+  });
+
+  test("has the workflows by their keys as its env where the application gives it none", async () => {
+    class Parent extends WorkflowEntrypoint<{ CHILD: Workflow }> {
+      override async run(_event: unknown, step: WorkflowStep) {
+        return step.do("start a child", async () => (await this.env.CHILD.create({ id: "child" })).id);
+      }
+    }
+    const process = subject.start({ PARENT: Parent, CHILD: { name: "child", workflow: suicidal([]) } });
+    expect(await (await process.workflows.PARENT.create()).result()).toBe("child");
   });
 
   test("may sleep for a year, and wait for an event as long", async () => {

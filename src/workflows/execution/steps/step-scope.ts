@@ -84,6 +84,11 @@ export function codeBetweenSteps(): ReplayedCode | undefined {
   return attempts?.get() === undefined ? replayedCode() : undefined;
 }
 
+/** The execution whose step is running. */
+export function presentOwner(): object | undefined {
+  return attempts?.get()?.owner;
+}
+
 /** The scope of the running code, if it is inside a step of this execution. */
 export function presentScope(execution: object): StepScope | null {
   const attempt = attempts?.get();

@@ -1,6 +1,7 @@
 import { exclaim } from "./punctuation.marks";
+import words from "./words.json";
 
-export const GREETING = "Hello";
+export const GREETING = words.greeting;
 
 export function greet(name: string): string {
   return exclaim(`${GREETING}, ${name}`);
