@@ -223,6 +223,20 @@ describe("an introspected workflow", () => {
     }
     expect(called).toEqual([]);
   });
+
+  test("runs as it is written again when its introspector is disposed of, whatever was changed about each instance", async () => {
+    const { order, called } = createOrder();
+    await using app = await createTestApp({ workflows: { order } });
+    const workflow = await introspectWorkflow(app.workflows.order);
+    await app.workflows.order.create({ id: "one" });
+    for (const instance of await workflow.get()) {
+      await instance.modify((modifier) => modifier.mockStepResult({ name: "charge" }, "mocked"));
+    }
+    await workflow.dispose();
+    await app.runUntilIdle();
+
+    expect(called).toEqual(["charge 1"]);
+  });
 });
 
 describe("an introspection", () => {

@@ -141,7 +141,8 @@ export class WorkflowIntrospector implements AsyncDisposable {
   readonly #key: string;
   readonly #modifications: Modifications;
   readonly #collected: { readonly ids: ReadonlySet<string>; stop(): void };
-  readonly #drop: () => void;
+  /** What this one and those that it has given have changed. */
+  readonly #drops: (() => void)[];
 
   /** @internal */
   constructor(world: World, key: string) {
@@ -149,7 +150,7 @@ export class WorkflowIntrospector implements AsyncDisposable {
     this.#world = world;
     this.#key = key;
     this.#modifications = modifications;
-    this.#drop = drop;
+    this.#drops = [drop];
     this.#collected = world.rehearsals.collect(key);
   }
 
@@ -161,13 +162,15 @@ export class WorkflowIntrospector implements AsyncDisposable {
   async get(): Promise<WorkflowInstanceIntrospector[]> {
     return Array.from(this.#collected.ids, (id) => {
       const { modifications, drop } = this.#world.rehearsals.add(this.#key, id);
+      this.#drops.push(drop);
       return new WorkflowInstanceIntrospector(this.#world, this.#key, id, modifications, drop);
     });
   }
 
+  /** All instances run as they are written again. */
   async dispose(): Promise<void> {
     this.#collected.stop();
-    this.#drop();
+    for (const drop of this.#drops) drop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
