@@ -1,5 +1,5 @@
 import * as nodeModule from "node:module";
-import { resolve } from "./resolve-hook.ts";
+import { load, resolve } from "./resolve-hook.ts";
 
 /**
  * `node --import perdure/register` lets files import Cloudflare's modules (`cloudflare:workers`, `cloudflare:workflows`, `cloudflare:email`), and each
@@ -7,5 +7,5 @@ import { resolve } from "./resolve-hook.ts";
  */
 const [, extension] = /\.(ts|js)$/.exec(import.meta.url) ?? [];
 
-if (typeof nodeModule.registerHooks === "function") nodeModule.registerHooks({ resolve });
+if (typeof nodeModule.registerHooks === "function") nodeModule.registerHooks({ resolve, load });
 else nodeModule.register(`./resolve-hook.${extension}`, import.meta.url); // before Node 22.15

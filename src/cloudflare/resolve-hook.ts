@@ -1,3 +1,5 @@
+export { load } from "./load-hook.ts"; // older Nodes take both hooks from one file
+
 /** Beside this file, built or not. */
 const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const ours = (name: string) => new URL(`./${name}.${extension}`, import.meta.url).href;
@@ -55,7 +57,7 @@ function alternatives(specifier: string): string[] {
   const [, stem, kind] = /^(.*)\.([cm]?)jsx?$/.exec(specifier) ?? [];
   if (stem !== undefined) return [`${stem}.${kind}ts`];
   const names = ["ts", "js", "mts", "mjs"];
-  const files = FOLDER.test(specifier) ? [] : names.map((name) => `${specifier}.${name}`);
+  const files = FOLDER.test(specifier) ? [] : [...names, "d.ts"].map((name) => `${specifier}.${name}`);
   const folder = specifier.replace(/\/$/, "");
   return [...files, ...names.map((name) => `${folder}/index.${name}`)];
 }

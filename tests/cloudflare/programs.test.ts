@@ -41,7 +41,7 @@ describe("a program for Cloudflare of several files", () => {
 
   test.each([
     ["extensionless", ["..", ".", "./lib", "./lib/", "./order", "./punctuation.marks", "./words.json"]],
-    ["specifiers", ["./order.js"]],
+    ["specifiers", ["./order.js", "./types.js", "./types.js"]],
   ])("runs as it was written, however a formatter arranges its imports: %s", async (name, specifiers) => {
     const files = globSync(pathOf(`./programs/${name}/**/*.ts`));
     const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
@@ -60,7 +60,7 @@ describe("a program for Cloudflare of several files", () => {
     });
   });
 
-  test("whose imports say .js for .ts runs unchanged, with a class as its Worker", async () => {
+  test("whose imports say .js for .ts, and don't say type, runs unchanged, with a class as its Worker", async () => {
     expect(await runProgram("specifiers", REGISTER)).toEqual({ result: "Hello, Ada!" });
   });
 

@@ -1,7 +1,8 @@
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
+import { Env, Params } from "./types.js";
 
-export class OrderWorkflow extends WorkflowEntrypoint<unknown, { name: string }> {
-  async run(event: WorkflowEvent<{ name: string }>, step: WorkflowStep) {
+export class OrderWorkflow extends WorkflowEntrypoint<Env, Params> {
+  async run(event: WorkflowEvent<Params>, step: WorkflowStep) {
     return step.do("greet", async () => `Hello, ${event.payload.name}!`);
   }
 }

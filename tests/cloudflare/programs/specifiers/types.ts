@@ -1,0 +1,5 @@
+export interface Params {
+  readonly name: string;
+}
+
+export type Env = { ORDERS: Workflow<Params> };
