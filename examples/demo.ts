@@ -94,7 +94,7 @@ say("start", `watch it at ${dashboard.url}`);
 say("start", `this is process ${process.pid}: kill -9 it at any moment, and start it again`);
 const { pending, processing, failed } = await app.durableHooks.statistics();
 if (pending + processing + failed > 0) {
-  say("start", `found ${pending + processing} hooks of an earlier run that go on now, and ${failed} dead letters`);
+  say("start", `found ${pending + processing} hooks of an earlier run that continue now, and ${failed} dead letters`);
 }
 
 /** What isn't finished of an earlier run that was killed. */
@@ -174,7 +174,7 @@ for (const { id, name, error } of deadLetters) say("operator", `discards ${name}
 await app.durableHooks.discard(deadLetters.map(({ id }) => id));
 say("done", "everything that was accepted has been done");
 if (process.stdin.isTTY && process.stdout.isTTY) {
-  say("done", "the dashboard and the overview go on until Ctrl-C");
+  say("done", "the dashboard and the overview run until Ctrl-C");
   await once(process, "SIGINT");
 }
 dashboard.close();

@@ -19,6 +19,6 @@ export function decodeCursor(cursor: unknown): string {
     if (id === "" || encodeCursor(id) !== cursor || id.includes("\0")) throw new Error();
     return id;
   } catch {
-    throw new InvalidInputError("cursor.invalid", "The cursor isn't one that a list gave.");
+    throw new InvalidInputError("cursor.invalid", "The cursor isn't one of this list.");
   }
 }

@@ -244,7 +244,7 @@ const COLUMNS: readonly Column<Instance>[] = [
 
 const ACTIONS: readonly JobAction[] = [
   { action: "pause", name: "Pause", effect: "They are paused when their running steps have ended." },
-  { action: "resume", name: "Resume", effect: "They go on where they were." },
+  { action: "resume", name: "Resume", effect: "They continue where they were." },
   { action: "retry", name: "Retry", effect: "Their failed steps are tried again; all others keep their results." },
   { action: "restart", name: "Restart", effect: "They begin again with the same params. Steps are not undone." },
   { action: "terminate", name: "Terminate", effect: "They end now. Steps that run are aborted." },

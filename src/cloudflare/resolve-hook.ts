@@ -87,7 +87,9 @@ function firstOf<Context, Resolved>(
 function missingModule(specifier: string): Error {
   const known = [...MODULES.keys()].join(", ");
   return Object.assign(
-    new Error(`"${specifier}" isn't there on Node: perdure/register provides ${known}. Import it only on Cloudflare.`),
+    new Error(
+      `"${specifier}" doesn't exist on Node: perdure/register provides ${known}. Import it only on Cloudflare.`,
+    ),
     { code: "cloudflare.module_missing" },
   );
 }

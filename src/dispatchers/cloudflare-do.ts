@@ -50,12 +50,12 @@ export function createDurableHooksDispatcherDurableObject<Env = unknown>(
   const logger = checkLogger(options.logger);
   const { onError } = options;
   if (typeof createProcessor !== "function")
-    throw invalidOption("createProcessor must be a function that gives a processor");
+    throw invalidOption("createProcessor must be a function that returns a processor");
   if (onError !== undefined && typeof onError !== "function") throw invalidOption("onError must be a function");
   return (state, env) => {
     const processor = createProcessor({ state, env });
     if (!(processor instanceof Processor)) {
-      throw invalidOption("createProcessor must give what createDurableHooksProcessor gives, and not null");
+      throw invalidOption("createProcessor must return the result of createDurableHooksProcessor, and not null");
     }
     const alarm = alarmOf(state.storage, processor.clock);
     const { context } = accessTo(state.storage);

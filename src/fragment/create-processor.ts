@@ -95,7 +95,7 @@ function createWorkflowSources(
 function add<Part extends { readonly namespace: string }>(parts: Map<Store, Part[]>, store: Store, part: Part): void {
   const known = parts.get(store) ?? [];
   if (known.some(({ namespace }) => namespace === part.namespace)) {
-    throw new InvalidInputError("processor.invalid", `The namespace "${part.namespace}" is there twice.`);
+    throw new InvalidInputError("processor.invalid", `The namespace "${part.namespace}" appears twice.`);
   }
   parts.set(store, [...known, part]);
 }

@@ -37,7 +37,7 @@ export function instantiate(definition: unknown): unknown {
       undefined,
     );
   }
-  throw new InvalidInputError("fragment.invalid", 'instantiate takes what defineFragment("…") … .build() gives.');
+  throw new InvalidInputError("fragment.invalid", 'instantiate takes the result of defineFragment("…") … .build().');
 }
 
 export class FragmentInstantiation<Config, Hooks extends HookDefinitions, Services> {

@@ -77,11 +77,11 @@ function checkTrigger(options: TriggerOptions | undefined): TriggerOptions {
   if (id !== undefined) checkText(id, "An id");
   if (key !== undefined && id !== undefined) {
     throw invalid(
-      "A trigger has an id, which stands for one call, or a key, under which many calls become one; not both",
+      "A trigger takes an id, which names one call, or a key, which collapses many calls into one; not both",
     );
   }
   if (debounce !== undefined && key === undefined) {
-    throw invalid("A trigger with debounce needs a key: it is put off by others of the same key");
+    throw invalid("A trigger with debounce needs a key: later triggers of the key postpone it");
   }
   if (debounce !== undefined && processAt !== undefined) {
     throw invalid("A trigger takes processAt or debounce, not both");

@@ -70,7 +70,7 @@ export async function findLast(store: Store, { scope }: InstanceSelection): Prom
 
 export interface JobCount {
   readonly matching: number;
-  /** Whether the count was stopped: at least so many match. */
+  /** Whether counting stopped early: at least this many match. */
   readonly bounded: boolean;
 }
 

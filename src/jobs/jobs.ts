@@ -30,7 +30,7 @@ export interface JobState {
   readonly state: "running" | "finished" | "cancelled";
   /** How many matched when it was started. */
   readonly matching: number;
-  /** Whether the count was stopped: at least so many matched. */
+  /** Whether counting stopped early: at least this many matched. */
   readonly bounded: boolean;
   /** On how many the action was done. */
   readonly done: number;

@@ -115,7 +115,7 @@ function parseOptions(
 function parsePlace(cursor: string): Place {
   const text = decodeCursor(cursor);
   const kind = Object.values(LineKind).find((one) => text.startsWith(String(one)));
-  if (kind === undefined) throw new InvalidInputError("cursor.invalid", "The cursor isn't one that a list gave.");
+  if (kind === undefined) throw new InvalidInputError("cursor.invalid", "The cursor isn't one of this list.");
   return { kind, after: text.slice(1) };
 }
 

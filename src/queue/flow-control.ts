@@ -96,7 +96,7 @@ function checkLimit(value: unknown, label: string, most: number, code: Code): nu
 function checkKeyFunction(value: unknown, label: string, code: Code): KeyFunction | null {
   if (value === undefined) return null;
   if (typeof value === "function") return value as KeyFunction;
-  throw invalid(code, `${label} must be a function of the params or payload that gives a text`);
+  throw invalid(code, `${label} must be a function of the params or payload that returns a text`);
 }
 
 interface FlowKeys {
@@ -148,7 +148,7 @@ function evaluate(key: KeyFunction, params: unknown, label: string, code: string
   if (isKey(value)) return value;
   throw new InvalidInputError(
     code,
-    `${label} must give a text of 1 to ${LONGEST_KEY} characters without control characters.`,
+    `${label} must return a text of 1 to ${LONGEST_KEY} characters without control characters.`,
   );
 }
 

@@ -82,7 +82,7 @@ export async function discoverSubjects(
   const discovered = await discover();
   const iterable = Object(discovered);
   if (!(Symbol.iterator in iterable || Symbol.asyncIterator in iterable) || typeof discovered === "string") {
-    throw invalid("discover must give an array of subjects, or another iterable");
+    throw invalid("discover must return an array of subjects, or another iterable");
   }
   return syncDiscovered(ledger, discovered, { retire, keepProgress: true });
 }

@@ -139,6 +139,6 @@ export class SubjectPool {
 function stopped(): AttemptAbortedError {
   return new AttemptAbortedError(
     "attempt.shutdown",
-    "The run is to end: finish soon, or throw to hand the subject back.",
+    "The run is ending: finish soon, or throw to release the subject.",
   );
 }

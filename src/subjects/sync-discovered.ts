@@ -37,7 +37,7 @@ export async function syncDiscovered(
   };
   const add = async (subject: unknown) => {
     const checked = checkDiscovered(subject);
-    if (part.has(checked.subjectKey)) throw invalid(`The subject "${checked.subjectKey}" is there twice`);
+    if (part.has(checked.subjectKey)) throw invalid(`The subject "${checked.subjectKey}" appears twice`);
     part.set(checked.subjectKey, checked);
     count++;
     if (retire) keys.push(checked.subjectKey);

@@ -132,7 +132,7 @@ export class HandlerWatch {
       this.#open > 0
         ? `The test ${waits} A unit of work holds the database, so nothing else can run: let it end first.`
         : `runUntilIdle() ${waits} If it waits for the application's time, such as a timeout, use advance(); if it waits for the test, ` +
-          "let it go on first.";
+          "let it continue first.";
     throw new PerdureError("testing.stuck", message);
   }
 }

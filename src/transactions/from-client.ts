@@ -43,7 +43,10 @@ export function fromClient(client: PostgresClient): AsyncTransaction {
 /** There is one column, whatever the library makes of its name: many applications have names converted. */
 function rowsOf(rows: unknown): SqlRow[] {
   if (Array.isArray(rows)) return rows.map((row: object) => ({ result: Object.values(row)[0] ?? null }));
-  throw new InvalidInputError("transaction.invalid", "The execute function of a client resolves to an array of rows.");
+  throw new InvalidInputError(
+    "transaction.invalid",
+    "The execute function of a client must resolve to an array of rows.",
+  );
 }
 
 /** Every parameter of a statement for PostgreSQL is a text or null. */

@@ -92,7 +92,7 @@ function reviveProperties(object: Node, level: number): Node {
 function reviveTagged(node: Node, level: number): unknown {
   const name = textOf(node, TAG);
   const kind = kinds.get(name);
-  if (kind === undefined) throw new TypeError(`nothing is known of the tag ${JSON.stringify(name)}`);
+  if (kind === undefined) throw new TypeError(`the tag ${JSON.stringify(name)} is unknown`);
   const unknown = Object.keys(node).find((field) => field !== TAG && !kind.fields.includes(field));
   if (unknown !== undefined) throw malformed(unknown);
   return kind.revive(node, level);

@@ -35,7 +35,7 @@ export class TendingSource implements ProcessorSource {
   }
 
   toWork(): never {
-    throw new Error("What is only tended can't be claimed as work.");
+    throw new Error("This source is only tended: it has no work to claim.");
   }
 
   async claim(): Promise<Work[]> {

@@ -55,7 +55,7 @@ test("perdure start runs the application of docs/cli.md, serves it, and stops in
   ).toBe(7);
   program.kill("SIGTERM");
   expect(await program.ended).toBe(0);
-  expect(program.output()).toMatch(/perdure stops/);
+  expect(program.output()).toMatch(/perdure is stopping/);
   expect(program.output()).not.toContain(TOKEN);
 });
 

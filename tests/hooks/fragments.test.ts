@@ -196,7 +196,7 @@ describe.each(ENGINES)("fragments on $name", (engine) => {
         .build();
 
       expect(() => createDurableHooksProcessor([fragment, fragment])).toThrow(
-        expect.objectContaining({ code: "processor.invalid", message: 'The namespace "orders" is there twice.' }),
+        expect.objectContaining({ code: "processor.invalid", message: 'The namespace "orders" appears twice.' }),
       );
     });
   });

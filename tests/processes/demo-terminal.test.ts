@@ -11,7 +11,7 @@ test("in a terminal, the demo serves its dashboard until Ctrl-C, to the browser 
   try {
     const [, link = ""] = await demo.says(/watch it at (http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+)/);
     const { origin } = new URL(link);
-    await demo.says(/go on until Ctrl-C/);
+    await demo.says(/run until Ctrl-C/);
     for (const path of [
       "/",
       "/elsewhere",

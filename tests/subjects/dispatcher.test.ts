@@ -263,7 +263,7 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("a subject dispatcher on $name", (
     ["a lease of nothing", (one) => one.claimDueSubjects({ limit: 1, leaseMs: 0 })],
     ["subjects that are none", (one) => one.syncSubjects({ subjects: "a" as never })],
     [
-      "a subject that is there twice",
+      "a subject that appears twice",
       (one) => one.syncSubjects({ subjects: [{ subjectKey: "z" }, { subjectKey: "z" }] }),
     ],
     ["an unknown field", (one) => one.syncSubjects({ subjects: [{ subjectKey: "z", page: 1 } as never] })],

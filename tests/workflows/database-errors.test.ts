@@ -42,7 +42,7 @@ describe.each(ENGINES)("an instance whose database fails on $name", (engine) => 
 
       expect(calls).toEqual([1]);
       expect(process.logs.messages("warn")).toContainEqual(
-        expect.stringContaining("doesn't take the commit of an instance"),
+        expect.stringContaining("doesn't accept the commit of an instance"),
       );
     },
   );

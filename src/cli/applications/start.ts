@@ -34,7 +34,7 @@ export function addStart(program: Command, context: CommandContext): void {
         const server = port === null || token === null ? null : await serve(app, { port, host: flags.host, token });
         context.terminal.note(`perdure runs ${file}${server === null ? "" : `, and serves ${showListening(server)}`}`);
         await untilAborted(context.signal);
-        context.terminal.note("perdure stops: it waits for running work");
+        context.terminal.note("perdure is stopping: it waits for running work");
         server?.close();
         server?.closeIdleConnections();
       } finally {

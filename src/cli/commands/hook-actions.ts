@@ -44,7 +44,7 @@ const ACTIONS: readonly HookAction[] = [
     summary: "tries dead letters again, with new attempts",
     subjects: "dead letters",
     destructive: false,
-    rest: "The others are no dead letters any more, or a newer hook holds their key.",
+    rest: "The others are no longer dead letters, or a newer hook holds their key.",
     act: async (target, ids) => (await target.post<{ ids: string[] }>(["hooks", "redrive"], { ids })).ids,
   },
   {
@@ -53,7 +53,7 @@ const ACTIONS: readonly HookAction[] = [
     summary: "deletes dead letters, or completed hooks that are kept",
     subjects: "ended hooks",
     destructive: true,
-    rest: "The others exist no more, or haven't ended.",
+    rest: "The others no longer exist, or haven't ended.",
     act: async (target, ids) => (await target.post<{ ids: string[] }>(["hooks", "discard"], { ids })).ids,
   },
   {
@@ -95,7 +95,7 @@ function addAction(parent: Command, context: CommandContext, action: HookAction)
     .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}: those that are named, or all that match.`)
     .argument("[id...]")
     .option("--name <hook>", "all of this hook")
-    .option("--id-prefix <text>", "all whose ids begin like this")
+    .option("--id-prefix <text>", "all whose ids begin with this")
     .option("--error <text>", "all whose last error contains this");
   const [usual, ...others] = STATUSES[name];
   if (others.length > 0)

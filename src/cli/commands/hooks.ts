@@ -58,8 +58,8 @@ export function addHooks(program: Command, context: CommandContext): void {
     .summary("lists hooks; those that failed are dead letters")
     .addOption(new Option("--status <status>").choices(["pending", "processing", "failed", "completed"]))
     .option("--name <hook>", "only these")
-    .option("--id-prefix <text>", "their ids begin like this")
-    .option("--error <text>", "their last error contains this")
+    .option("--id-prefix <text>", "ids that begin with this")
+    .option("--error <text>", "hooks whose last error contains this")
     .addOption(new Option("--limit <number>", "at most so many").default("50"))
     .option("--cursor <cursor>", "the next page")
     .option("--oldest", "the oldest first");

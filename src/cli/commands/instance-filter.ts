@@ -33,10 +33,10 @@ export function withFilter(command: Command): Command {
     .addOption(new Option("--created-before <time>"))
     .addOption(new Option("--finished-from <time>"))
     .addOption(new Option("--finished-before <time>"))
-    .addOption(new Option("--id-prefix <text>", "their ids begin like this"))
+    .addOption(new Option("--id-prefix <text>", "ids that begin with this"))
     .addOption(new Option("--workflow-version <number>", "of the workflow; 0 is the one without"))
     .addOption(new Option("--parent <instance>", "its children, as workflow/id"))
-    .addOption(new Option("--step <name>", "the present run has come to this step"))
+    .addOption(new Option("--step <name>", "instances whose present run has reached this step"))
     .addOption(new Option("--error <text>", "their error contains this"));
 }
 

@@ -90,7 +90,7 @@ export function addInstanceResult(parent: Command, context: CommandContext): voi
     .command("result")
     .summary("waits for the end of an instance, and prints its output")
     .argument("<instance>", "as workflow/id")
-    .option("--timeout <duration>", "waits no longer, as in '5 minutes'");
+    .option("--timeout <duration>", "the longest time to wait, such as '5 minutes'");
   withTarget(withJson(command)).action(async (text: string, flags: Flags) => {
     const reference = parseReference(text);
     await using target = await openTarget(flags, context);

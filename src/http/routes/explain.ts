@@ -41,7 +41,7 @@ const REASON = component(
       at: MAYBE_TIME,
       error: FAILURE,
       pausing: { type: "boolean", description: "Whether running steps must end before it is paused." },
-      by: { ...nullable(TEXT), description: "Who paused it; null if that wasn't said." },
+      by: { ...nullable(TEXT), description: "Who paused it; null if that isn't known." },
       code: TEXT,
       message: TEXT,
       step: nullable(STEP),

@@ -61,7 +61,7 @@ export const listHooks = defineRoute({
   query: {
     status: STATUS,
     name: NAME,
-    idPrefix: { ...TEXT, description: "Ids that begin like this." },
+    idPrefix: { ...TEXT, description: "Ids that begin with this." },
     createdFrom: { ...TIME, description: "Triggered at this time or later." },
     createdBefore: { ...TIME, description: "Triggered before this time." },
     error: { ...TEXT, description: "Hooks with this text in their last error, in upper or lower case." },

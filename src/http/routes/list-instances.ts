@@ -24,11 +24,11 @@ const FILTER = {
   createdBefore: { ...TIME, description: "Created before this time." },
   finishedFrom: { ...TIME, description: "Finished at this time or later." },
   finishedBefore: { ...TIME, description: "Finished before this time." },
-  idPrefix: { ...TEXT, description: "Ids that begin like this." },
+  idPrefix: { ...TEXT, description: "Ids that begin with this." },
   version: { type: "integer", minimum: 0, description: "Of the workflow; 0 is the one without a version." },
   parentWorkflow: { ...NAME, description: "With parentId: the instance whose step created it." },
   parentId: NAME,
-  step: { ...TEXT, description: "The present run has come to a step with this name." },
+  step: { ...TEXT, description: "The present run has reached a step with this name." },
   error: {
     ...TEXT,
     description: "Errored and diverged instances with this text in their error, in upper or lower case.",

@@ -90,7 +90,7 @@ function readLastEventId(headers: Headers): number | undefined {
   const id = headers.get("last-event-id");
   if (id === null || id === "") return undefined;
   if (WHOLE_NUMBER.test(id)) return Number(id);
-  throw invalidRequest("Last-Event-ID must be the id of an event that a stream gave.");
+  throw invalidRequest("Last-Event-ID must be the id of an event of this stream.");
 }
 
 /** Events as they are sent. */

@@ -52,7 +52,7 @@ export interface JobRecord extends JobInsert {
   /** The token of its owner; null while it has none. */
   readonly lock: string | null;
   readonly startedAt: number;
-  /** Null until nothing is done for it any more. */
+  /** Null until all of its work has ended. */
   readonly endedAt: number | null;
   /** Whether an operator has cancelled it. Its owner ends it as soon as it has counted what it has done. */
   readonly cancelled: boolean;

@@ -73,7 +73,7 @@ function otherTransaction(): InvalidInputError {
 function otherDatabase(): InvalidInputError {
   return new InvalidInputError(
     "transaction.other_database",
-    "This transaction is one of another database than the application's, so nothing was written. Begin it in the database that " +
-      "perdure() was given, or use a plain trigger after your commit.",
+    "This transaction belongs to a database that isn't the application's, so nothing was written. Begin it in the database " +
+      "that perdure() was given, or use a plain trigger after your commit.",
   );
 }

@@ -56,7 +56,7 @@ export function toStoreError(error: unknown): PerdureError {
   if (/no such (table|column)/.test(message)) {
     return new StoreError(
       "store.not_migrated",
-      `Perdure's tables aren't there or aren't complete (${message}). Call migrate() first.`,
+      `Perdure's tables are missing or incomplete (${message}). Call migrate() first.`,
       { cause: error, transient: false },
     );
   }

@@ -40,6 +40,7 @@ function migratedAt(ask: Ask): unknown {
 function otherDatabase(): InvalidInputError {
   return new InvalidInputError(
     "transaction.other_database",
-    "This connection has another database open than the application's, so nothing was written. Open the file that perdure() was given.",
+    "This connection has a database open that isn't the application's, so nothing was written. Open the file that perdure() was " +
+      "given.",
   );
 }

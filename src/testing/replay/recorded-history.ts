@@ -18,10 +18,10 @@ export type RecordedHistory = readonly RecordedItem[] | { readonly entries: read
 export function readRecorded(history: RecordedHistory): HistoryItem[] {
   const page = history as { readonly entries?: unknown; readonly cursor?: unknown } | null;
   const entries: unknown = Array.isArray(history) ? history : page?.entries;
-  if (!Array.isArray(entries)) throw invalidOption("replay takes what instance.history() gave, or its entries");
+  if (!Array.isArray(entries)) throw invalidOption("replay takes the result of instance.history(), or its entries");
   if (typeof page?.cursor === "string") {
     throw invalidOption(
-      "replay needs the whole history, and this is one page of several: give the entries of all of them",
+      "replay needs the whole history, and this is one page of several: pass the entries of all of them",
     );
   }
   const items = entries.map(readItem);
@@ -40,7 +40,9 @@ function readItem(entry: unknown, index: number): HistoryItem {
   const texts = [kind, type, name].every((value) => typeof value === "string");
   const times = [at, dueAt ?? at].map((time) => new Date(time ?? Number.NaN));
   if (!numbers || !texts || times.some((time) => Number.isNaN(time.getTime()))) {
-    throw invalidOption(`replay takes what instance.history() gave, and entries[${index}] isn't an entry of a history`);
+    throw invalidOption(
+      `replay takes the result of instance.history(), and entries[${index}] isn't an entry of a history`,
+    );
   }
   const [began, due] = times as [Date, Date];
   return { ...(entry as HistoryItem), at: began, ...(dueAt === undefined || dueAt === null ? {} : { dueAt: due }) };

@@ -333,7 +333,7 @@ export class Execution extends Turns {
       this.#toldOfDelay = true;
       const message = error instanceof Error ? error.message : String(error);
       const details = { workflow: instance.name, instance: instance.id, message };
-      host.warn("The database doesn't take the commit of an instance; it is sent again until it does.", details);
+      host.warn("The database doesn't accept the commit of an instance; it is sent again until it does.", details);
     }
     if (milliseconds < LONGEST_IN_SLOT_MS || this.end !== undefined) return;
     this.onLastCommit?.();

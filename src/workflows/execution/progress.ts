@@ -46,10 +46,7 @@ export class Progress {
   emit(call: BodyCall, value: unknown): { readonly entry: NewEntry; readonly stored: Promise<void> } {
     call.progressed = true;
     if (++call.emits > MOST_EMITS) {
-      throw new InvalidInputError(
-        "progress.too_many",
-        `An attempt may emit ${MOST_EMITS} times, and this is once more.`,
-      );
+      throw new InvalidInputError("progress.too_many", `An attempt may emit at most ${MOST_EMITS} times.`);
     }
     const label = `What the step "${call.name}" emits`;
     const text = encodeValue(value, { label, maxBytes: MOST_BYTES });

@@ -29,7 +29,7 @@ export class RunLimits {
     const { maxSteps } = this.#limits;
     if (++this.#steps <= maxSteps) return;
     throw new NonRetryableError(
-      `A run may have ${maxSteps} steps, and this is one more. Raise workflowLimits.steps, or let a child go on.`,
+      `A run may have at most ${maxSteps} steps. Raise workflowLimits.steps, or let a child continue.`,
       "TooManyStepsError",
     );
   }
@@ -56,8 +56,8 @@ export class RunLimits {
   refusal(cause?: unknown): NonRetryableError {
     const { maxJournalEntries, maxJournalBytes } = this.#limits;
     const error = new NonRetryableError(
-      `The journal of a run may have ${maxJournalEntries} entries and ${maxJournalBytes} bytes, and this is more. Raise ` +
-        "workflowLimits.journalEntries or workflowLimits.journalBytes, keep large results elsewhere, or let a child go on.",
+      `The journal of a run may have at most ${maxJournalEntries} entries and ${maxJournalBytes} bytes. Raise ` +
+        "workflowLimits.journalEntries or workflowLimits.journalBytes, keep large results elsewhere, or let a child continue.",
       "JournalFullError",
     );
     if (cause !== undefined) error.cause = cause;

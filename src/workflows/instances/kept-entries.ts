@@ -77,7 +77,7 @@ export function keptBefore(
     const hint = others.length === 0 ? "" : ` It has one of the type ${others.join(", ")}: name that as from.type.`;
     throw new NotFoundError(
       "step.not_found",
-      `This run has no step ${describeStep({ type, name, count })} to begin from: see the instance's history.${hint}`,
+      `This run has no step ${describeStep({ type, name, count })} to restart from: see the instance's history.${hint}`,
     );
   }
   const before =

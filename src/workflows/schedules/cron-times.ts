@@ -25,7 +25,7 @@ export class CronTimes {
     } catch (error) {
       throw invalid(`A cron expression has ${ACCEPTED}`, cron, error as Error);
     }
-    if (this.nextAfter(SOME_TIME) === null) throw invalid("A cron expression must have a time that comes", cron);
+    if (this.nextAfter(SOME_TIME) === null) throw invalid("A cron expression must match a future time", cron);
   }
 
   /** The first time after this one, in milliseconds; null if there is none. */

@@ -25,7 +25,7 @@ export class Chunker {
     if (piece instanceof ArrayBuffer) return this.#addBytes(new Uint8Array(piece));
     throw new StreamRefusedError(
       "stream.invalid",
-      "A step's stream must give Uint8Arrays or other bytes, or strings, and nothing else.",
+      "A step's stream must have only Uint8Arrays or other bytes, or only strings.",
     );
   }
 
@@ -77,7 +77,7 @@ export class Chunker {
   #expect(kind: "bytes" | "text"): void {
     this.kind ??= kind;
     if (this.kind === kind) return;
-    throw new StreamRefusedError("stream.invalid", "A step's stream must give Uint8Arrays or strings, but not both.");
+    throw new StreamRefusedError("stream.invalid", "A step's stream must have Uint8Arrays or strings, but not both.");
   }
 }
 

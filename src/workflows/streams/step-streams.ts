@@ -111,13 +111,13 @@ function beginningOf(run: number, step: StepIdentity): string {
 function locked(): StreamRefusedError {
   return new StreamRefusedError(
     "stream.invalid",
-    "A step gave a stream that is locked: it is being read, or was piped elsewhere. Give a stream that nothing has read from.",
+    "A step returned a locked stream: it is being read, or was piped elsewhere. Return a stream that nothing has read from.",
   );
 }
 
 function tooLarge(maxBytes: number): StreamRefusedError {
   return new StreamRefusedError(
     "stream.too_large",
-    `A step's stream may have ${maxBytes} bytes, and this one has more. Raise workflowLimits.streamBytes.`,
+    `A step's stream may have at most ${maxBytes} bytes. Raise workflowLimits.streamBytes.`,
   );
 }

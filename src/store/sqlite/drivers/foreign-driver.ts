@@ -9,7 +9,7 @@ export function foreignDriver(transaction: SyncTransaction): SqliteDriver {
     return transaction.execute(statement.text, statement.bind(parameters) as never[]);
   };
   const refuse = () => {
-    throw new Error("A transaction of the application's is begun and ended by the application.");
+    throw new Error("The application begins and ends its own transaction.");
   };
   return {
     handle: transaction,

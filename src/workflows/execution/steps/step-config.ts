@@ -105,7 +105,7 @@ function parseBackoff(backoff: unknown): Backoff {
 function parseTimeout(timeout: unknown): number {
   const milliseconds = parseWait(timeout, "timeout");
   if (milliseconds > 0) return milliseconds;
-  throw invalid("timeout must be longer than nothing");
+  throw invalid("timeout must be above zero");
 }
 
 function invalid(problem: string): InvalidInputError {

@@ -150,7 +150,10 @@ export class Steps implements WorkflowStep {
     try {
       if (child instanceof InstanceHandle)
         return tolerated(child.resultFor(this, this.#runtime, options)) as Promise<Output>;
-      throw new InvalidInputError("step.invalid", "step.result takes an instance, such as step.create gives.");
+      throw new InvalidInputError(
+        "step.invalid",
+        "step.result takes an instance, such as the one that step.create returns.",
+      );
     } catch (error) {
       return rejected(error);
     }
