@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineHook, defineWorkflow, perdure } from "../../src/index.ts";
 import { LogBook } from "../hooks/support/log-book.ts";
 import { ENGINES, type TestStore } from "../support/engines.ts";
+import { eventually } from "../support/eventually.ts";
 
 function throwDeeply(): never {
   throw new RangeError("too far", { cause: new Error("the reason") });
@@ -13,6 +14,15 @@ const fails = defineWorkflow({ name: "fails" }, async (_event, step) => {
 const reach = defineHook({ retries: { limit: 0 } }, async () => throwDeeply());
 
 describe.each(ENGINES)("stack traces on $name", (engine) => {
+  /** The errors of the workflow and the hook in the log. Workers log them after the outcomes are written. */
+  function loggedErrors(logger: LogBook) {
+    return eventually(() => {
+      const logged = logger.lines.filter(({ message }) => message.includes("failed for good"));
+      expect(logged).toHaveLength(2);
+      return logged.map(({ details }) => details?.["error"]);
+    });
+  }
+
   /** An application whose workflow and hook have failed. */
   async function failed(fixture: TestStore, logger: LogBook) {
     const app = await perdure({ database: fixture.adapter, workflows: { fails }, hooks: { reach }, logger });
@@ -33,9 +43,9 @@ describe.each(ENGINES)("stack traces on $name", (engine) => {
       expect((await instance.history()).entries.find(({ kind }) => kind === "failed")?.error?.stack).toEqual(where);
       const { hooks } = await app.durableHooks.deadLetters();
       expect(hooks[0]?.error).toMatchObject({ stack: where });
-      const logged = logger.lines.filter(({ message }) => message.includes("failed for good"));
-      expect(logged.map(({ details }) => details?.["error"])).toMatchObject([{ stack: where }, { stack: where }]);
-      expect(logged[0]?.details?.["error"]).toMatchObject({ cause: { message: "the reason" } });
+      const errors = await loggedErrors(logger);
+      expect(errors).toMatchObject([{ stack: where }, { stack: where }]);
+      expect(errors[0]).toMatchObject({ cause: { message: "the reason" } });
     } finally {
       await app.stop();
       await fixture.dispose();
@@ -52,9 +62,8 @@ describe.each(ENGINES)("stack traces on $name", (engine) => {
       expect(entries.find(({ kind }) => kind === "failed")?.error).toEqual({ name: "RangeError", message: "too far" });
       const { hooks } = await app.durableHooks.deadLetters();
       expect(hooks[0]?.error).toMatchObject({ stack: undefined, cause: { stack: undefined } });
-      const logged = logger.lines.filter(({ message }) => message.includes("failed for good"));
       const description = { name: "RangeError", message: "too far" };
-      expect(logged.map(({ details }) => details?.["error"])).toEqual([description, description]);
+      expect(await loggedErrors(logger)).toEqual([description, description]);
     } finally {
       await app.stop();
       await fixture.dispose();

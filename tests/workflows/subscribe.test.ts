@@ -241,11 +241,11 @@ describe.each(ENGINES)("following an instance on $name", (engine) => {
     const workflow = defineWorkflow({ name: "sleeps" }, async (_event, step) => step.sleep("long", "1 day"));
     const process = subject.start({ workflow });
     const instance = await process.workflows.workflow.create({ id: "one" });
-    const following = follow(instance);
+    const refused = expect(follow(instance)).rejects.toMatchObject({ code: "instance.not_found" });
     await becomes(instance, "waiting");
     await instance.delete();
 
-    await expect(following).rejects.toMatchObject({ code: "instance.not_found" });
+    await refused;
     await expect(instance.subscribe()).rejects.toMatchObject({ code: "instance.not_found" });
   });
 

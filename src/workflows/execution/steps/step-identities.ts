@@ -45,8 +45,8 @@ export class StepIdentities {
     if (outer === null || outer.parentName === null || outer.undoing || outer.transacting)
       return this.identify(type, name);
     throw new WaitInsideStepError(
-      `The ${type === "sleep" ? "sleep" : "wait"} "${name}" is called inside the step "${outer.parentName}", which can't wait: its timeout would go ` +
-        "on, and its worker would be kept busy. Call it in the workflow's own function, between two steps.",
+      `The ${type === "sleep" ? "sleep" : "wait"} "${name}" is called inside the step "${outer.parentName}", which can't wait: its timeout would ` +
+        "continue, and its worker would be kept busy. Call it in the workflow's own function, between two steps.",
     );
   }
 
