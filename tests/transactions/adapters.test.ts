@@ -55,8 +55,15 @@ async function countOrders(url: string): Promise<number> {
   }
 }
 
-/** Quotes, a question mark, a dollar, a backslash, a colon: whatever a library could take for its own. */
-const HARD = { text: `it's "?" $1 ?? :name \\ {} ünï`, list: [1, null, { deep: ["x"] }] };
+/**
+ * Quotes, a question mark, a dollar, a backslash, a colon: whatever a library could take for its own. And texts that PostgreSQL's
+ * own can't be, which are stored as escapes in JSON.
+ */
+const HARD = {
+  text: `it's "?" $1 ?? :name \\ {} ünï`,
+  list: [1, null, { deep: ["x"] }],
+  escaped: "a nul \0, and half of a pair \ud83d",
+};
 
 describe.each(LIBRARIES)("in a transaction of $name", (library) => {
   test.each(LEVELS)("hooks, instances and events commit together with its writes (%s)", async (level) => {

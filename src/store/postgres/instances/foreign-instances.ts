@@ -48,9 +48,11 @@ export class PostgresForeignInstances implements ForeignInstances {
   }
 
   async insert(instances: readonly InstanceInsert[]): Promise<InstanceInsertResult[]> {
-    const items = inOrder(instances, byName).map(toItem).join(",");
+    const ordered = inOrder(instances, byName);
+    const items = `[${ordered.map(toItem).join(",")}]`;
+    const params = `[${ordered.map((instance) => instance.params).join(",")}]`;
     const { text } = foreignInsertInstances(this.#schema);
-    const [row] = await this.#transaction.execute(text, [textOf(this.#now()), `[${items}]`]);
+    const [row] = await this.#transaction.execute(text, [textOf(this.#now()), items, params]);
     const result = row?.["result"] as string | null | undefined;
     if (typeof result !== "string") {
       this.#onWritten(null);
@@ -86,9 +88,9 @@ function relayIdOf({ name, id, eventId }: EventInsert): string {
   return JSON.stringify([name, id, eventId]);
 }
 
-function toItem({ ref, namespace, name, id, version, params, parent, traits }: InstanceInsert): string {
+function toItem({ ref, namespace, name, id, version, parent, traits }: InstanceInsert): string {
   const plain = JSON.stringify({ ref, namespace, name, id, version, parent }).slice(0, -1);
-  return `${plain},"params":${params},"traits":${traits === null ? "null" : traitsToJson(traits)}}`;
+  return `${plain},"traits":${traits === null ? "null" : traitsToJson(traits)}}`;
 }
 
 function textOf(value: number | null): string | null {

@@ -73,9 +73,14 @@ select ${resultOf("pg_current_xact_id()::text")} from clock`,
   };
 }
 
-const INSTANCES = `json_to_recordset($2::text::json) as item(
-  ref text, namespace text, name text, id text, version int, params json, parent text, lock text, lease_ms bigint, traits json
-)`;
+/** The params are beside the recordset, which refuses JSON with the escapes of texts that PostgreSQL's own can't have. */
+const INSTANCES = `rows from (
+  json_to_recordset($2::text::json) as (ref text, namespace text, name text, id text, version int, parent text, traits json),
+  json_array_elements($3::text::json)
+) as given(ref, namespace, name, id, version, parent, traits, params)
+cross join lateral (
+  select given.*, null::text as lock, null::bigint as lease_ms
+) as item`;
 
 /**
  * Instances. One whose id exists is left alone. Gives the transaction's id and the refs that are new, as JSON. An instance that
@@ -86,7 +91,7 @@ export function foreignInsertInstances(schema: SchemaPrefix): Statement {
   return {
     name: "foreign_insert_instances",
     text: `
-with ${clockOf(schema, "$3", "$4")},
+with ${clockOf(schema, "$4", "$5")},
 ${createdInstances(schema, false, { condition: `clock.open and ${isUnknown(`select from ${schema}instance as known where ${isNamedBy("known", "item")}`)}`, items: INSTANCES })},
 relayed as (
   insert into ${schema}hook (namespace, id, name, payload, created_at, triggered_at, class, available_at, attempts)
