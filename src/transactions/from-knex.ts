@@ -26,8 +26,10 @@ export function fromKnex(transaction: KnexTransaction): AsyncTransaction {
     isOpen: () => !transaction.isCompleted(),
     execute: async (text, parameters) => {
       const statement = toQuestionMarks(text, parameters);
-      const answer = Promise.resolve(transaction.raw(statement.text, statement.parameters as never));
-      return ((await refusingEnded(answer)) as { rows: object[] }).rows;
+      const answer = await refusingEnded(
+        Promise.resolve(transaction.raw(statement.text, statement.parameters as never)),
+      );
+      return Array.isArray(answer) ? answer : (answer as { rows: object[] }).rows; // as postProcessResponse leaves it
     },
   });
 }

@@ -136,4 +136,5 @@ export const QUERY_BUILDERS: readonly Library[] = [
   }),
   knexLibrary("Knex", {}),
   knexLibrary("Knex with renamed columns", inCapitals),
+  knexLibrary("Knex with rows as results", { postProcessResponse: (result) => result?.rows ?? result }),
 ];
