@@ -136,3 +136,28 @@ test("a call after a caught SQL error says that the transaction will be rolled b
     cause: { code: "25P02" },
   });
 });
+
+test("a client whose parser changes texts is refused, and holds up nothing else", async () => {
+  const { app, location } = await start(DRIVERS.find(({ name }) => name === "postgres") as TestEngine);
+  const types = { getTypeParser: () => (text: string) => ({ text }) };
+  const client = new pg.Client({ connectionString: location, types: types as never });
+  await client.connect();
+  opened.push(() => client.end());
+  const refused = { code: "transaction.invalid", message: expect.stringContaining("parsers") };
+  for (const call of [
+    (within: NoteWithin) => within.triggerHook("note"),
+    (within: NoteWithin) => within.workflows.order.create({ id: "a" }),
+    (within: NoteWithin) => within.workflows.order.sendEvent({ to: "a", type: "x" }),
+  ]) {
+    await client.query("begin");
+    await expect(call(app.within(fromPg(client)))).rejects.toMatchObject(refused);
+    await client.query("rollback");
+  }
+  const other = await connect(location);
+  await other.query("begin");
+  await app.within(fromPg(other)).workflows.order.create({ id: "b" });
+  await other.query("commit");
+  expect(await (await app.workflows.order.get("b")).result()).toBeUndefined();
+});
+
+type NoteWithin = ReturnType<Awaited<ReturnType<typeof start>>["app"]["within"]>;

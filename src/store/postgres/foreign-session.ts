@@ -20,7 +20,7 @@ export function foreignSession(transaction: AsyncTransaction, identity: Database
   let asked: Promise<string> | undefined;
 
   const ask = () => {
-    const id = transaction.execute(readTransactionId().text, []).then((rows) => String(resultOf(rows)));
+    const id = transaction.execute(readTransactionId().text, []).then((rows) => resultOf(readable(rows)) as string);
     id.catch(() => {
       if (asked === id) asked = undefined;
     });
@@ -43,10 +43,10 @@ export function foreignSession(transaction: AsyncTransaction, identity: Database
     },
     execute: async (text, parameters) => {
       const own = await identity.get();
-      let rows = await write(text, parameters, own);
+      let rows = readable(await write(text, parameters, own));
       if (resultOf(rows) === OTHER_DATABASE) {
         const now = await identity.learn(); // ours may have been restored since
-        if (now !== own) rows = await write(text, parameters, now);
+        if (now !== own) rows = readable(await write(text, parameters, now));
         if (resultOf(rows) === OTHER_DATABASE) throw otherDatabase();
       }
       if (resultOf(rows) === null) {
@@ -60,6 +60,20 @@ export function foreignSession(transaction: AsyncTransaction, identity: Database
 
 function resultOf(rows: readonly SqlRow[]): unknown {
   return rows[0]?.["result"] ?? null;
+}
+
+/** What the statements give: the id of a transaction, by itself or in an object, or that there is none. */
+const RESULT = new RegExp(`^(\\d+|\\{.*\\}|${OTHER_DATABASE})$`, "s");
+
+/** Refuses what a parser of the application's has made of the result, instead of taking it for an id. */
+function readable(rows: SqlRow[]): SqlRow[] {
+  const result = resultOf(rows);
+  if (result === null || (typeof result === "string" && RESULT.test(result))) return rows;
+  throw new InvalidInputError(
+    "transaction.invalid",
+    "The client of this transaction doesn't give a text of PostgreSQL as it is: one of its parsers changes it. Roll the transaction " +
+      "back, and leave the type text out of them, or wrap the client with fromClient.",
+  );
 }
 
 function otherTransaction(): InvalidInputError {
