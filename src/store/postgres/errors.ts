@@ -14,6 +14,8 @@ const TRANSIENT_SQLSTATE = /^(08|40|53|57|58|55P03|25006)/;
 export const MOST_DEADLOCKS = 10;
 /** The error of `pg`'s pool when no connection became free in time. */
 const POOL_TIMEOUT = "timeout exceeded when trying to connect";
+/** How `pg` says that a connection was closed or cut. */
+const LOST_CONNECTION = /^(Connection (terminated|ended)|Client (was closed|has encountered a connection error))/;
 
 /** Data exceptions and exceeded limits: a character that the database's encoding lacks, a value that is too large. */
 const REFUSED_VALUE = /^(22|54)/;
@@ -85,11 +87,20 @@ function isSerializationFailure(error: unknown): boolean {
   return stateOf(error) === "40001" || isDeadlock(error);
 }
 
-/** Whether a statement failed for a reason that its transaction may not meet again: another transaction, or the connection. */
+/**
+ * Whether a statement of user code failed because of another transaction, or because its connection was lost. The limits that
+ * the code itself can meet again, such as a time limit, a lock that it doesn't wait for or a full disk, are failures of an
+ * attempt: its retries are limited.
+ */
 export function isInterruption(error: unknown): boolean {
-  if (isSerializationFailure(error)) return true;
-  const failure = toStoreError(error);
-  return failure instanceof StoreError && failure.transient;
+  return isSerializationFailure(error) || isLostConnection(error);
+}
+
+/** An error without an SQLSTATE may also be one of a parameter that the driver can't encode, or of a time limit of the client. */
+function isLostConnection(error: unknown): boolean {
+  const { code, message } = causeOf(error);
+  if (typeof code === "string") return /^(08...|57P..|E[A-Z]+)$/.test(code);
+  return LOST_CONNECTION.test(String(message));
 }
 
 /** PostgreSQL refuses every statement of a transaction after one that has failed. */
@@ -98,6 +109,9 @@ export function isRefusedAfterFailure(error: unknown): boolean {
 }
 
 function stateOf(error: unknown): unknown {
-  const cause = error instanceof StoreError ? error.cause : error;
-  return (cause as DriverError | undefined)?.code;
+  return causeOf(error).code;
+}
+
+function causeOf(error: unknown): DriverError {
+  return ((error instanceof StoreError ? error.cause : error) ?? {}) as DriverError;
 }
