@@ -48,6 +48,18 @@ test("a commit is noticed within milliseconds, however many other transactions b
   expect(server.heard).toEqual(["1"]);
 });
 
+test("a commit is heard of after at most half of the time that its transaction was open", async () => {
+  for (const openMs of [20, 60, 130, 260, 600]) {
+    const server = watchTransactions();
+    server.begin("1");
+    await server.clock.advanceAndSettle(openMs);
+    server.commit("1");
+    await server.clock.advanceAndSettle(openMs / 2);
+
+    expect(server.heard).toEqual(["1"]);
+  }
+});
+
 test("a transaction that stays open is asked about less and less often", async () => {
   const server = watchTransactions();
   server.begin("1");

@@ -4,6 +4,8 @@ import type { Connection } from "./connection.ts";
 
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 500;
+/** A commit is heard of after about a third of the time that its transaction was open. */
+const GROWTH = 1.5;
 /** Then the polls of workers find what a transaction has written. */
 const PATIENCE_MS = 10 * 60_000;
 /** More transactions than these aren't watched: polls find their work, too. */
@@ -72,7 +74,7 @@ export class CommitWatch {
       this.#asking = this.#ask().finally(() => {
         this.#asking = undefined;
         const next = this.#pauseMs;
-        this.#pauseMs = Math.min(next * 2, LONGEST_PAUSE_MS);
+        this.#pauseMs = Math.min(next * GROWTH, LONGEST_PAUSE_MS);
         this.#schedule(next);
       });
     }, pauseMs);
