@@ -48,6 +48,7 @@ interface Transaction {
   $queryRawUnsafe(text: string, ...parameters: unknown[]): Promise<unknown>;
 }
 export declare class PrismaClient {
+  readonly booking: { create(request: { data: { seat: string } }): Promise<unknown> };
   constructor(options: { adapter: unknown });
   $transaction<Result>(body: (tx: Transaction) => Promise<Result>): Promise<Result>;
 }

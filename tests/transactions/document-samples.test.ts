@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -9,7 +9,7 @@ import { type Application, defineHook, perdure } from "../../src/index.ts";
 import { root, samplesOf } from "../docs/support/samples.ts";
 import { DRIVERS, type TestEngine } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { generatedPrismaFolder, removeGeneratedPrisma } from "./support/mappers.ts";
+import { linkGeneratedPrisma, removeGeneratedPrisma } from "./support/mappers.ts";
 
 const DOCUMENT = "docs/transactions.md";
 const samples = samplesOf(DOCUMENT).filter((sample) => /from[A-Z]\w+ } from "perdure"/.test(sample));
@@ -121,7 +121,7 @@ test.each(samples.map((sample, index) => ({ name: nameOf(sample), sample, index 
     const context = await start(/sqlite/i.test(sample) ? "sqlite" : "postgres");
     const { charge, charged, client, location } = context;
     const order = { id: `order-${index}`, email: "ada@example.org" };
-    if (name === "fromPrisma") await linkPrisma();
+    if (name === "fromPrisma") await linkGeneratedPrisma(directory);
     const replacements = [
       ["postgres://localhost/app", location],
       ["app.db", location],
@@ -142,13 +142,3 @@ test.each(samples.map((sample, index) => ({ name: nameOf(sample), sample, index 
     expect(charged).toEqual([order.id]);
   },
 );
-
-/** Where the sample expects what Prisma generates. */
-async function linkPrisma(): Promise<void> {
-  const folder = await generatedPrismaFolder();
-  const target = join(directory, "generated/prisma");
-  await mkdir(target, { recursive: true });
-  const load = `createRequire(import.meta.url)(${JSON.stringify(folder)})`;
-  const text = `import { createRequire } from "node:module";\nexport const { PrismaClient } = ${load};\n`;
-  await writeFile(join(target, "client.js"), text);
-}

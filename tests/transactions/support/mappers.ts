@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -95,7 +95,7 @@ type PrismaClientClass = new (options: { adapter: PrismaPg }) => PrismaClient;
 let generated: Promise<string> | undefined;
 
 /** The folder of the client that Prisma has generated for these tests. */
-export function generatedPrismaFolder(): Promise<string> {
+function generatedPrismaFolder(): Promise<string> {
   generated ??= generatePrisma();
   return generated;
 }
@@ -116,6 +116,10 @@ model Order {
   id String @id
   @@map("orders")
 }
+model Booking {
+  seat String @id
+  @@map("bookings")
+}
 `;
 
 /** Below the package, where the client finds its runtime. */
@@ -130,6 +134,15 @@ async function generatePrisma(): Promise<string> {
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" };
   await promisify(execFile)(process.execPath, [command, "generate", "--schema", schema], { env, cwd: directory });
   return join(directory, "client");
+}
+
+/** Lets samples in a directory find what Prisma generates where they expect it. */
+export async function linkGeneratedPrisma(directory: string): Promise<void> {
+  const target = join(directory, "generated/prisma");
+  await mkdir(target, { recursive: true });
+  const load = `createRequire(import.meta.url)(${JSON.stringify(await generatedPrismaFolder())})`;
+  const text = `import { createRequire } from "node:module";\nexport const { PrismaClient } = ${load};\n`;
+  await writeFile(join(target, "client.js"), text);
 }
 
 /** After the last test: the client loads parts of itself late. */
