@@ -57,7 +57,7 @@ function alternatives(specifier: string): string[] {
   const [, stem, kind] = /^(.*)\.([cm]?)jsx?$/.exec(specifier) ?? [];
   if (stem !== undefined) return [`${stem}.${kind}ts`];
   const names = ["ts", "js", "mts", "mjs"];
-  const files = FOLDER.test(specifier) ? [] : [...names, "d.ts"].map((name) => `${specifier}.${name}`);
+  const files = FOLDER.test(specifier) ? [] : [...names.map((name) => `${specifier}.${name}`), `${specifier}.d.ts`];
   const folder = specifier.replace(/\/$/, "");
   return [...files, ...names.map((name) => `${folder}/index.${name}`)];
 }
