@@ -68,8 +68,9 @@ async function runScenario<World extends CrashWorld, Outcome>(
   point: CrashPoint,
 ): Promise<RunResult<Outcome>> {
   const world = await setUp();
-  const testWorld = await createTestWorld(optionsOf(world));
-  await using running = new TestApp(testWorld);
+  const options = optionsOf(world);
+  const testWorld = await createTestWorld(options);
+  await using running = new TestApp(testWorld, options.env);
   const app = running as unknown as CrashApp<World>;
   const commits: string[] = [];
   let crash = NO_CRASH;

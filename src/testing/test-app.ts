@@ -6,6 +6,7 @@ import type { RunUnitOfWork } from "../fragment/define-fragment.ts";
 import type { RunWithin } from "../fragment/within.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import type { DurableHooks } from "../hooks/durable-hooks.ts";
+import { type EnvOption, evaluateEnv } from "../workflows/define/registered-workflows.ts";
 import type { Workflows } from "../workflows/define/workflow-types.ts";
 import type { AllInstances } from "../workflows/instances/all-instances.ts";
 import type { TypedBindings } from "../workflows/instances/typed-bindings.ts";
@@ -34,10 +35,12 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
   /** The errors of handlers and workflows, in order. */
   readonly errors: readonly TestAppError[];
   readonly #world: TestWorld<Hooks, Registry>;
+  readonly #env: EnvOption;
 
   /** @internal */
-  constructor(world: TestWorld<Hooks, Registry>) {
+  constructor(world: TestWorld<Hooks, Registry>, env?: EnvOption) {
     this.#world = world;
+    this.#env = env;
     this.database = world.database;
     this.errors = world.errors;
     this.hooks = createHandles(world);
@@ -48,6 +51,15 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
       life.refuseDead();
       return application.within(transaction);
     }) as unknown as RunWithin<Hooks, Registry>;
+  }
+
+  /**
+   * The `env` of workflows; without that option, the workflows by their keys. So `createWorkerFetch` of `perdure/cloudflare`
+   * takes this application, too.
+   */
+  get env(): unknown {
+    const { workflows } = this;
+    return evaluateEnv(this.#env, workflows as never) ?? workflows;
   }
 
   /** The instances of all workflows. */
@@ -140,7 +152,7 @@ export async function createTestApp<
   const Hooks extends HookDefinitions = Record<never, never>,
   const Registry extends Workflows = Record<never, never>,
 >(options: TestAppOptions<Hooks, Registry> = {}): Promise<TestApp<Hooks, Registry>> {
-  return new TestApp(await createTestWorld(options));
+  return new TestApp(await createTestWorld(options), options.env);
 }
 
 /** The same for code that needs more control than a test. */

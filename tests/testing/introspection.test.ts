@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createWorkerFetch } from "../../src/cloudflare/index.ts";
 import { defineWorkflow, NonRetryableError, perdure } from "../../src/index.ts";
 import { createTestApp, introspectWorkflow, introspectWorkflowInstance } from "../../src/testing/index.ts";
 
@@ -222,6 +223,28 @@ describe("an introspected workflow", () => {
       expect(await instance.getOutput()).toEqual({ charge: "mocked", approval: "yes", parts: ["a", "b"] });
     }
     expect(called).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ["the workflows", {}],
+    ["an env of its own", { env: (workflows: object) => ({ ...workflows, SHOP: "shop" }) }],
+  ])("is begun by a Worker's fetch, which has %s", async (_, options) => {
+    const { order } = createOrder();
+    await using app = await createTestApp({ workflows: { ORDER: order }, ...options });
+    await using workflow = await introspectWorkflow(app.workflows.ORDER);
+    await workflow.modifyAll((modifier) => modifier.mockEvent({ type: "approved", payload: "yes" }));
+    const worker = {
+      fetch: async (_request: Request, env: Record<string, unknown>) => {
+        const { id } = await (env["ORDER"] as typeof app.workflows.ORDER).create({ id: "one" });
+        return Response.json([id, Object.keys(env)]);
+      },
+    };
+    const response = await createWorkerFetch(worker, app)(new Request("http://shop/"));
+    const [instance] = await workflow.get();
+    await instance?.waitForStatus("complete");
+
+    expect(await response.json()).toEqual(["one", ["ORDER", ...("env" in options ? ["SHOP"] : [])]]);
+    expect(await instance?.getOutput()).toMatchObject({ approval: "yes" });
   });
 
   test("runs as it is written again when its introspector is disposed of, whatever was changed about each instance", async () => {
