@@ -45,8 +45,9 @@ export function toSpans(entries: readonly WireEntry[], startedAt: string | null)
     }
     before = at;
   }
-  return [...steps.values()].map(({ label, from, to, failures, state }) => ({
+  return [...steps.values()].map(({ label, waits, from, to, failures, state }) => ({
     label,
+    waits,
     from,
     to,
     state: to === null ? "open" : state,

@@ -1,3 +1,4 @@
+import { ShortenedTime } from "./idle-time.ts";
 import { cutTo, safeText, widthOf } from "./safe-text.ts";
 import type { Style, Terminal } from "./terminal.ts";
 import { showSpan } from "./times.ts";
@@ -9,6 +10,8 @@ export interface Span {
   /** Null while it lasts. */
   readonly to: number | null;
   readonly state: "done" | "failed" | "open" | "waited";
+  /** Whether nothing runs in it: a sleep, or a wait. */
+  readonly waits: boolean;
   /** Other attempts before the last. */
   readonly note: string;
 }
@@ -27,17 +30,19 @@ export function drawWaterfall(terminal: Terminal, spans: readonly Span[], now: n
   const labelWidth = Math.max(...labels.map(widthOf));
   const detailWidth = Math.max(...details.map(widthOf));
   const room = Math.max(LEAST_BAR, terminal.columns - labelWidth - detailWidth - 4);
-  const column = (time: number) => Math.round(((time - begin) / Math.max(1, end - begin)) * (room - 1));
+  const busy = spans.filter(({ waits }) => !waits).map(({ from, to }) => ({ from, to: to ?? end }));
+  const scale = new ShortenedTime(busy, { from: begin, to: end });
+  const column = (time: number) => Math.round(scale.place(time) * (room - 1));
   const { full, light, empty } = terminal.symbols;
-  return spans
-    .map(({ from, to, state }, index) => {
-      const [first, last] = [column(from), column(to ?? end)];
-      const length = Math.max(1, last - first + 1);
-      const bar = terminal.style(STYLES[state], (state === "open" || state === "waited" ? light : full).repeat(length));
-      const before = terminal.style("dim", empty.repeat(first));
-      const after = terminal.style("dim", empty.repeat(Math.max(0, room - first - length)));
-      const label = labels[index] as string;
-      return `${label}${" ".repeat(labelWidth - widthOf(label))}  ${before}${bar}${after}  ${details[index]}`.trimEnd();
-    })
-    .join("\n");
+  const rows = spans.map(({ from, to, state }, index) => {
+    const [first, last] = [column(from), column(to ?? end)];
+    const length = Math.max(1, last - first + 1);
+    const bar = terminal.style(STYLES[state], (state === "open" || state === "waited" ? light : full).repeat(length));
+    const before = terminal.style("dim", empty.repeat(first));
+    const after = terminal.style("dim", empty.repeat(Math.max(0, room - first - length)));
+    const label = labels[index] as string;
+    return `${label}${" ".repeat(labelWidth - widthOf(label))}  ${before}${bar}${after}  ${details[index]}`.trimEnd();
+  });
+  const remark = scale.shortened ? [terminal.style("dim", "Time in which nothing runs is shown short.")] : [];
+  return [...rows, ...remark].join("\n");
 }
