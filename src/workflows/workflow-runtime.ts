@@ -123,12 +123,13 @@ export class WorkflowRuntime {
   /** An event was sent to an instance, or an operator changed it: tells its owner, and makes it due if it has none. */
   touched(ref: string): void {
     const execution = this.live.get(ref);
-    if (execution !== undefined) {
-      execution.look();
-      return;
-    }
+    execution?.look();
+    if (execution?.lettingGo !== false) this.#announceWork(); // another process may be its owner
+  }
+
+  #announceWork(): void {
     this.store.work.post({ namespace: this.namespace, delayMs: 0 });
-    this.store.work.announce(this.namespace); // another process may be its owner
+    this.store.work.announce(this.namespace);
   }
 
   /** These instances waited for an end, and are due. */
@@ -168,6 +169,7 @@ export class WorkflowRuntime {
       execution?.pause();
     } else if (operation === "resume" && execution !== undefined) {
       execution.resume();
+      if (execution.lettingGo) this.#announceWork();
     } else {
       execution?.supersede();
       if (execution !== undefined) this.live.delete(instance.ref);
@@ -180,8 +182,7 @@ export class WorkflowRuntime {
       }
       if (operation === "restart") this.timeouts.changed();
       if (this.telemetry !== null) void this.#traceEnd(this.telemetry, instance, operation);
-      this.store.work.post({ namespace: this.namespace, delayMs: 0 });
-      this.store.work.announce(this.namespace);
+      this.#announceWork();
     }
   }
 
@@ -203,8 +204,7 @@ export class WorkflowRuntime {
   /** An operator has paused or resumed schedules: wakes the schedule keepers. */
   schedulesChanged(): void {
     this.#scheduleChanges++;
-    this.store.work.post({ namespace: this.namespace, delayMs: 0 });
-    this.store.work.announce(this.namespace);
+    this.#announceWork();
   }
 
   /** The row may be leased to this process without running here: releases it. */

@@ -11,7 +11,7 @@ import type {
 import { encodeError } from "../../values/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import type { Hold } from "./hold.ts";
-import { RUNNING } from "./outcomes.ts";
+import { isFinal, RUNNING } from "./outcomes.ts";
 import type { RunLimits } from "./run-limits.ts";
 import { describeStep } from "./steps/step-path.ts";
 
@@ -90,6 +90,11 @@ export class Commits {
 
   get writing(): boolean {
     return this.#writing !== null;
+  }
+
+  /** Whether the commit that is on its way lets go of the instance. */
+  get writingLast(): boolean {
+    return this.#writing !== null && isFinal(this.#writing.outcome);
   }
 
   /** Whether the next commit is a transaction's, so that no other can be written. */

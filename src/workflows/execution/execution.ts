@@ -58,6 +58,14 @@ export class Execution extends Turns {
   }
 
   /**
+   * Whether it lets go of the instance, or has done so: what is sent now may have come after its last commit, and is then work
+   * for the next owner.
+   */
+  get lettingGo(): boolean {
+    return this.end !== undefined || this.commits.writingLast;
+  }
+
+  /**
    * Runs until the instance is finished or parked, or has another owner. `onLastCommit` is called when only the last commit is
    * left. Rejects if the store failed; nothing is lost then, and the next owner resumes the instance.
    */
