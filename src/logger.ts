@@ -28,6 +28,29 @@ export function checkLogger(logger: Logger | undefined): Logger {
   throw new InvalidInputError("options.invalid", "logger must have the methods info, warn and error.");
 }
 
+/**
+ * The logger of a database that was opened without one: the console, until an application that uses the database brings its own.
+ */
+export class BorrowedLogger implements Logger {
+  #lender = consoleLogger;
+
+  borrow(lender: Logger): void {
+    this.#lender = lender;
+  }
+
+  info(message: string, details?: LogDetails): void {
+    this.#lender.info(message, details);
+  }
+
+  warn(message: string, details?: LogDetails): void {
+    this.#lender.warn(message, details);
+  }
+
+  error(message: string, details?: LogDetails): void {
+    this.#lender.error(message, details);
+  }
+}
+
 /** The methods of pino and its relatives take the details before the message, and drop details that follow it. */
 interface DetailsFirstLogger {
   info(details: LogDetails, message: string): void;

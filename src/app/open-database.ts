@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
-import type { Logger } from "../logger.ts";
+import { BorrowedLogger, type Logger } from "../logger.ts";
 import { type Codec, checkCodec } from "../store/codec/codec.ts";
 import { type DatabaseAdapter, Store } from "../store/store.ts";
 
@@ -39,6 +39,11 @@ export async function openDatabase(database: string, options: OpenOptions): Prom
   }
   const { sqlite } = await import("../store/sqlite/index.ts");
   return sqlite(database, options);
+}
+
+/** A database that was opened without a logger writes to that of the application which began last. */
+export function lendLogger({ store }: DatabaseAdapter, logger: Logger): void {
+  if (store.logger instanceof BorrowedLogger) store.logger.borrow(logger);
 }
 
 function isPostgres(database: string): boolean {

@@ -13,7 +13,7 @@ import { migrate } from "../fragment/migrate.ts";
 import type { HookDefinitions } from "../hooks/define-hook.ts";
 import { type DurableHooksOptions, HOOK_SETTINGS, parseHookSettings } from "../hooks/hook-settings.ts";
 import { RegisteredHooks } from "../hooks/registered-hooks.ts";
-import { consoleLogger, type Logger } from "../logger.ts";
+import { checkLogger, type Logger } from "../logger.ts";
 import { checkOnAudit, type OnChange } from "../monitoring/audit.ts";
 import { checkOptions } from "../options.ts";
 import type { Codec } from "../store/codec/codec.ts";
@@ -26,7 +26,7 @@ import { withWorkflows } from "../workflows/hook-supplements.ts";
 import { parseTokenOptions, type TokenOptions } from "../workflows/tokens/token-options.ts";
 import { Application } from "./application.ts";
 import { checkDefinition } from "./application-subjects.ts";
-import { checkDatabase, openDatabase } from "./open-database.ts";
+import { checkDatabase, lendLogger, openDatabase } from "./open-database.ts";
 
 export { Application, type HookHandles } from "./application.ts";
 
@@ -51,6 +51,7 @@ export interface PerdureOptions<Hooks extends HookDefinitions, Registry extends 
    * a worker runs.
    */
   readonly worker?: boolean | Omit<DispatcherOptions, "processor" | "logger">;
+  /** `console`, `pino()`, or your own. Default: that of `database`, or the console. */
   readonly logger?: Logger;
   /**
    * Receives each change that operators ask for: in this process by the application's objects, and over HTTP. Name them with
@@ -141,9 +142,10 @@ function prepare<const Hooks extends HookDefinitions, const Registry extends Wor
 ) {
   checkOptions(options, { label: "perdure", fields: FIELDS });
   const { database, hooks = {} as Hooks, namespace = "app", worker = true, ...others } = options;
-  const { logger = consoleLogger, workflows = {} as Registry, env, workflowLimits, tokens, ...rest } = others;
+  const { logger: given, workflows = {} as Registry, env, workflowLimits, tokens, ...rest } = others;
   const { subjects = {}, codec, stackTraces, onAudit, ...durableHooks } = rest;
   checkOnAudit(onAudit);
+  const logger = checkLogger(given);
   const opening = { ...(codec !== undefined && { codec }), ...(stackTraces !== undefined && { stackTraces }) };
   if (typeof worker !== "boolean") {
     checkOptions(worker, { label: "worker", fields: WORKER_FIELDS });
@@ -160,7 +162,10 @@ function prepare<const Hooks extends HookDefinitions, const Registry extends Wor
   return {
     logger,
     open: async () => {
-      if (typeof database !== "string") return { adapter: database, owned: false };
+      if (typeof database !== "string") {
+        if (given !== undefined) lendLogger(database, logger);
+        return { adapter: database, owned: false };
+      }
       return { adapter: await openDatabase(database, { logger, ...opening }), owned: true };
     },
     build: (databaseAdapter: DatabaseAdapter) => {

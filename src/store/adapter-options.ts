@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../clock.ts";
-import { checkLogger, type Logger } from "../logger.ts";
+import { BorrowedLogger, checkLogger, type Logger } from "../logger.ts";
 import { checkOptions, invalidOption } from "../options.ts";
 import { type Randomness, systemRandomness } from "../randomness.ts";
 import { type Codec, checkCodec } from "./codec/codec.ts";
@@ -8,6 +8,7 @@ import { type Codec, checkCodec } from "./codec/codec.ts";
 export interface AdapterOptions {
   readonly clock?: Clock;
   readonly randomness?: Randomness;
+  /** Default: that of the application that uses the database, or the console. */
   readonly logger?: Logger;
   /** Encrypts what is stored: `aesGcm(...)`, or one of your own. Default: none. */
   readonly codec?: Codec;
@@ -31,7 +32,8 @@ export function parseAdapterOptions(options: AdapterOptions, own: readonly strin
   if (!hasMethods(randomness, ["fraction", "bytes"]))
     throw invalidOption("randomness must have the methods fraction and bytes");
   if (typeof stackTraces !== "boolean") throw invalidOption("stackTraces must be true or false");
-  return { clock, randomness, logger: checkLogger(options.logger), codec: checkCodec(options.codec), stackTraces };
+  const logger = options.logger === undefined ? new BorrowedLogger() : checkLogger(options.logger);
+  return { clock, randomness, logger, codec: checkCodec(options.codec), stackTraces };
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -1,7 +1,8 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
-import { afterEach, expect, test, vi } from "vitest";
-import { defineHook, type Logger, perdure } from "../../src/index.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { type DatabaseAdapter, defineHook, defineWorkflow, type Logger, perdure } from "../../src/index.ts";
+import { sqlite } from "../../src/store/sqlite/index.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -65,4 +66,44 @@ test.each(["console", "the default log"])("%s shows the message and the error wi
   expect(details.error.stack).toContain("loggers.test.ts");
   expect(details.error.cause).toMatchObject({ message: "why" });
   expect(details.error).not.toHaveProperty("secret");
+});
+
+describe("a database that was opened by itself", () => {
+  const careless = defineWorkflow({ name: "careless" }, async (_event, step) => {
+    void step.do("forgotten", () => {});
+  });
+
+  /** Runs an instance of which the log must tell something. */
+  async function forget(database: DatabaseAdapter, logger?: Logger): Promise<void> {
+    await using app = await perdure({ database, workflows: { careless }, worker: false, ...(logger && { logger }) });
+    await app.workflows.careless.create();
+    await app.drain();
+  }
+
+  function record(): Logger & { readonly lines: string[] } {
+    const lines: string[] = [];
+    const write = (message: string) => void lines.push(message);
+    return { lines, info: write, warn: write, error: write };
+  }
+
+  test("writes to the logger of the application that uses it", async () => {
+    await using database = sqlite(":memory:");
+    const [first, second] = [record(), record()];
+    await forget(database, first);
+    await forget(database, second);
+    expect(first.lines).toEqual([expect.stringContaining("without waiting for some of its steps")]);
+    expect(second.lines).toEqual(first.lines);
+  });
+
+  test("writes to its own logger if it has one", async () => {
+    const [own, other] = [record(), record()];
+    await using database = sqlite(":memory:", { logger: own });
+    await forget(database, other);
+    expect([own.lines.length, other.lines]).toEqual([1, []]);
+  });
+});
+
+test("a logger without the methods of one is refused before a database is opened", async () => {
+  const options = { database: "/nowhere/at/all.db", logger: { log: () => {} } as never };
+  await expect(perdure(options)).rejects.toMatchObject({ code: "options.invalid" });
 });
