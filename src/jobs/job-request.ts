@@ -94,7 +94,7 @@ const OPTIONS: Partial<Record<InstanceJobAction, readonly string[]>> = {
 /** To others, these actions do nothing. */
 export const STATUSES_FOR_ACTION: Readonly<Record<InstanceJobAction, readonly InstanceStatus[]>> = {
   pause: UNFINISHED_STATUSES,
-  resume: ["paused", "waitingForPause"],
+  resume: ["paused", "waitingForPause", "diverged"],
   terminate: UNFINISHED_STATUSES,
   restart: INSTANCE_STATUSES,
   retry: ["errored"],

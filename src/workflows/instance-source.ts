@@ -6,6 +6,7 @@ import type { QueueScope, WakeQuestion } from "../store/queue/claim-request.ts";
 import type { Store } from "../store/store.ts";
 import { InstanceWork } from "./instance-work.ts";
 import { findMissingVersions } from "./instances/lists/list-versions.ts";
+import { retryDiverged } from "./instances/retry-diverged.ts";
 import type { WorkflowRuntime } from "./workflow-runtime.ts";
 
 /** Notices of other processes within this time share one look. */
@@ -107,9 +108,13 @@ export class InstanceSource implements ProcessorSource {
     }, GATHER_MS);
   }
 
-  /** Reports unfinished instances of workflows and versions that this process doesn't have; it leaves them alone. */
+  /**
+   * Reports unfinished instances of workflows and versions that this process doesn't have; it leaves them alone. Tries those again
+   * that wait for matching code.
+   */
   async survey(): Promise<boolean> {
     for (const runtime of this.#runtimes.values()) {
+      await retryDiverged(runtime);
       await this.#reportMissingVersions(runtime);
       const { namespace, workflows } = runtime;
       const unknown = await this.store.instances.statements.unknownNames({ namespace, names: workflows.names });

@@ -106,6 +106,27 @@ describe.each(ENGINES)("code that diverges from a history on $name", (engine) =>
     expect(await again.status()).not.toHaveProperty("diverged");
   });
 
+  test("is tried at once when a process with matching code starts", async () => {
+    const { instance, second, old } = await change(charging, renamed);
+    await untilHeld(instance);
+    await second.stop();
+    const third = subject.start(old); // no time passes from here on
+    const again = await third.workflows.order.get("one");
+    await eventually(async () => expect(await again.status()).not.toHaveProperty("diverged"));
+    await afterLong(subject, again, "complete");
+    expect(ran).toEqual(["charge", "ship"]);
+  });
+
+  test("is tried at once when an operator resumes it", async () => {
+    const { instance, warnings } = await change(charging, renamed);
+    await untilHeld(instance);
+    const { length } = warnings();
+    await instance.resume();
+    await eventually(() => expect(warnings()).toHaveLength(length + 1));
+    await eventually(async () => expect(await instance.status()).toHaveProperty("diverged"));
+    expect(ran).toEqual(["charge"]);
+  });
+
   test("can be paused, resumed and terminated while it is held", async () => {
     const { instance } = await change(charging, renamed);
     await untilHeld(instance);

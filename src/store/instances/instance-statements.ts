@@ -145,7 +145,7 @@ export interface InstanceStatements {
    */
   pause(instance: InstanceTarget, by?: string | null): Promise<InstanceChange>;
 
-  /** Only if it is paused, or about to be. It is due at once; an owner goes on. */
+  /** Only if it is paused, or about to be, or held because its code has diverged. It is due at once; an owner goes on. */
   resume(instance: InstanceTarget): Promise<InstanceChange>;
 
   /** Only if it isn't finished. Its owner loses it. The hook that `hook` returns for the run is triggered with it. */

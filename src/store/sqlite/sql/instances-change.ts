@@ -38,15 +38,16 @@ where namespace = ?1 and name = ?2 and id = ?3 and outcome is null
 returning ${INSTANCE_RECORD}`;
 
 /**
- * Makes a paused instance due now, unless it has an owner. A recovered instance stays in the leased lane, and one that waited
- * in line goes to the end of the line. Index: perdure_instance_id.
+ * Makes an instance due now that is paused, or held because its code has diverged from its history, unless it has an owner. A
+ * recovered instance stays in the leased lane, and one that waited in line goes to the end of the line. Index:
+ * perdure_instance_id.
  */
 export const RESUME_INSTANCE = `
 update perdure_instance set
   paused = 0, wakes = wakes + 1,
   class = case when class in (${WorkClass.leased}, ${WorkClass.lineContinuing}, ${WorkClass.lineFresh}) then class else ${WorkClass.continuing} end,
   available_at = case when ${HELD} then available_at when class = ${WorkClass.lineFresh} then ${lineTime("?1")} else ?1 end
-where namespace = ?2 and name = ?3 and id = ?4 and paused and outcome is null
+where namespace = ?2 and name = ?3 and id = ?4 and (paused or status = 'diverged') and outcome is null
 returning ${INSTANCE_RECORD}`;
 
 /** A rollback that is under way stops, and counts as failed. */

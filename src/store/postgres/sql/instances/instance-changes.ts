@@ -34,7 +34,7 @@ const CHANGES: Record<InstanceChangeKind, { allowed: string; set: string }> = {
     available_at = case when ${IS_HELD} then instance.available_at end`,
   },
   resume: {
-    allowed: "target.paused and target.outcome is null",
+    allowed: "(target.paused or target.status = 'diverged') and target.outcome is null",
     set: `paused = false, wakes = instance.wakes + 1,
     class = case when instance.class in (${STAYS}) then instance.class else ${WorkClass.continuing} end,
     available_at = case when ${IS_HELD} then instance.available_at when instance.class = ${WorkClass.lineFresh} then ${lineTime("instance")} else clock.now end`,
