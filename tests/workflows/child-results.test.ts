@@ -223,6 +223,48 @@ describe.each(ENGINES)("waits for children on $name", (engine) => {
     );
   });
 
+  test("a parent whose process stops before the child knows of the wait gets the result in the next process", async () => {
+    const parent = parentOf();
+    const first = subject.start({ parent, told });
+    const asked = Promise.withResolvers<void>();
+    first.store.instances.awaitEnd = () => {
+      asked.resolve();
+      return new Promise(() => {}); // the question is never sent
+    };
+    await first.workflows.parent.create({ id: "parent" });
+    await asked.promise;
+    await first.stop();
+
+    const second = subject.start({ parent, told });
+    const child = await second.workflows.told.get("child");
+    await child.sendEvent({ type: "end", payload: { give: "gold" } });
+    await expect((await second.workflows.parent.get("parent")).result()).resolves.toBe("gold");
+  });
+
+  test("the ends of failed children that a parent has received leave room for events", async () => {
+    const failing = defineWorkflow({ name: "failing" }, async (_event, step) => {
+      await step.waitForEvent("start", { type: "start" });
+      throw new RangeError("no gold");
+    });
+    const parent = defineWorkflow({ name: "parent" }, async (_event, step) => {
+      const children = await Promise.all(["1", "2", "3"].map((id) => step.create(failing, { id })));
+      const ends = await Promise.allSettled(children.map((child) => child.result()));
+      const { payload } = await step.waitForEvent<string>("word", { type: "word" });
+      return `${ends.length} ${payload}`;
+    });
+    const process = subject.start({ parent, failing }, { workflowLimits: { pendingEvents: 3 } });
+    const instance = await process.workflows.parent.create();
+    await becomes(instance, "waiting");
+    await comesToRest(process);
+    for (const id of ["1", "2", "3"]) await (await process.workflows.failing.get(id)).sendEvent({ type: "start" });
+    await eventually(async () =>
+      expect((await instance.history()).entries.filter(({ kind }) => kind === "failed")).toHaveLength(3),
+    );
+    await instance.sendEvent({ type: "word", payload: "events" });
+
+    await expect(instance.result()).resolves.toBe("3 events");
+  });
+
   test("a history shows what was waited for, and the output", async () => {
     const { instance, child } = await park();
     const { entries: before } = await instance.history();

@@ -16,7 +16,7 @@ limit 1`;
 /** The number of a run's events that no step has received. Indexes: the primary keys of both tables. */
 export const COUNT_PENDING_EVENTS = `
 select (select count(*) from perdure_event where ref = ?1 and run = ?2)
-  - (select count(*) from perdure_journal where ref = ?1 and run = ?2 and kind = 'received') as pending`;
+  - (select count(*) from perdure_journal where ref = ?1 and run = ?2 and event is not null) as pending`;
 
 /** Writes nothing if the run already has the event. Index: the primary key. */
 export const INSERT_EVENT = `

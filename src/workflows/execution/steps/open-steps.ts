@@ -258,6 +258,7 @@ export class OpenSteps {
       return true;
     }
     const { call, event } = ended;
+    if (call instanceof ResultCall) this.children.drop(call); // a lost owner had registered it
     if (event === null) {
       this.#commits.add(call.entry("timedOut", { value: call.awaits }));
       call.fail(waitTimeout(call));
@@ -302,10 +303,12 @@ export class OpenSteps {
 
   /**
    * How the instance is given back after something was done: due at once, or, if it only waits, when its first wait is over. An
-   * event that one of the waits would receive makes it due at once, too.
+   * event that one of the waits would receive makes it due at once, too, and so does an instance that hasn't been told who waits
+   * for its end.
    */
   givenBack(onlyWaits: boolean): InstanceOutcome {
-    const dueAt = onlyWaits && !this.waits.hasEvent(this.#events) ? this.waits.earliest : this.#time.now();
+    const parks = onlyWaits && !this.children.mustRegister && !this.waits.hasEvent(this.#events);
+    const dueAt = parks ? this.waits.earliest : this.#time.now();
     return { kind: "parked", dueAt, wakes: this.#events.loadedWakes };
   }
 

@@ -54,7 +54,7 @@ waiting as materialized (
   select crowded.ref,
     (select count(*) from ${schema}event as event where ${isInstanceOf("event", "crowded")} and event.run = crowded.run)
     - (select count(*) from ${schema}journal as entry
-      where ${isInstanceOf("entry", "crowded")} and entry.run = crowded.run and entry.kind = 'received') as events
+      where ${isInstanceOf("entry", "crowded")} and entry.run = crowded.run and entry.event is not null) as events
   from crowded
 ),
 judged as materialized (
