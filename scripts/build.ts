@@ -4,7 +4,7 @@
  *     npm run build
  */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { glob, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -86,8 +86,19 @@ async function buildTypes(directory: string): Promise<void> {
     const plugins = [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false })];
     const names = { entryFileNames: "[name].ts", chunkFileNames: "chunks/[name].ts" };
     await write({ ...common, cwd: types, input, plugins }, { format: "esm", dir: directory, ...names });
+    await referToDisposables(directory);
   } finally {
     await rm(types, { recursive: true, force: true });
+  }
+}
+
+/** Users' projects may have an older `lib`, in which these types are missing: they would not compile without `skipLibCheck`. */
+async function referToDisposables(directory: string): Promise<void> {
+  for await (const file of glob("**/*.d.ts", { cwd: directory })) {
+    const path = join(directory, file);
+    const types = await readFile(path, "utf8");
+    if (/\b(Async)?Disposable\b|Symbol\.(asyncD|d)ispose\b/.test(types))
+      await writeFile(path, `/// <reference lib="esnext.disposable" />\n${types}`);
   }
 }
 

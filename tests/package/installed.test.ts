@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -49,6 +49,24 @@ test("the types of every entry point hold in a project that checks its libraries
   };
   await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["all.ts"] }));
   await writeFile(join(project, "cloudflare.d.ts"), CLOUDFLARE);
+
+  expect(await run("node", join(root, "node_modules/@typescript/native/bin/tsc"), "-p", project)).toBe("");
+});
+
+test("README.md's program compiles in a strict project with an older library and without the types of Node", async () => {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  await writeFile(join(project, "checkout.mts"), /```ts\n(.*?)```/s.exec(readme)?.[1] ?? "");
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2022",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    verbatimModuleSyntax: true,
+    noEmit: true,
+    types: [],
+  };
+  await writeFile(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["checkout.mts"] }));
 
   expect(await run("node", join(root, "node_modules/@typescript/native/bin/tsc"), "-p", project)).toBe("");
 });
