@@ -6,7 +6,7 @@ import type { AuditTrail } from "../monitoring/audit.ts";
 import { HealthCheck } from "../monitoring/health.ts";
 import { checkInstanceId } from "../names.ts";
 import type { Drainable } from "../queue/drain-together.ts";
-import type { InstanceRun } from "../store/instances/instance-records.ts";
+import type { InstanceRecord, InstanceRun } from "../store/instances/instance-records.ts";
 import type { Receipt } from "../store/request-statements.ts";
 import { checkDispatcherId, parseSettings } from "../subjects/dispatcher-settings.ts";
 import { SubjectLedger } from "../subjects/subject-ledger.ts";
@@ -23,7 +23,7 @@ import type { WorkflowBindings } from "../workflows/instances/workflow-binding.t
 import { type ScheduleSummary, WorkflowSchedules } from "../workflows/schedules/schedule-operations.ts";
 import type { WorkflowRuntime } from "../workflows/workflow-runtime.ts";
 import type { HttpResource } from "./access/authorization.ts";
-import { type Scope, UNLIMITED } from "./access/scope.ts";
+import type { Scope } from "./access/scope.ts";
 import type { EventStreams } from "./answers/event-stream.ts";
 import { invalidRequest } from "./answers/http-error.ts";
 import { createShow, type Redaction, type ShowValue } from "./answers/redaction.ts";
@@ -137,14 +137,18 @@ export class HttpHost {
 
   /** The present runs of instances, in their order; null for one that doesn't exist, or that the caller doesn't see. */
   async findRuns(instances: readonly InstanceParams[], scope: SeenInstances): Promise<(InstanceRun | null)[]> {
+    const records = await this.#find(instances);
+    return records.map((record) =>
+      record !== null && scope.sees(record.labels) ? { ref: record.ref, run: record.run } : null,
+    );
+  }
+
+  async #find(instances: readonly InstanceParams[]): Promise<(InstanceRecord | null)[]> {
     const { workflows } = this.parts;
     if (workflows === null || instances.length === 0) return instances.map(() => null);
     const { namespace, store } = workflows;
     const names = instances.map(({ workflowName: name, instanceId: id }) => ({ namespace, name, id }));
-    const records = await store.instances.statements.find(names);
-    return records.map((record) =>
-      record !== null && scope.sees(record.labels) ? { ref: record.ref, run: record.run } : null,
-    );
+    return store.instances.statements.find(names);
   }
 
   /** Throws `instance.not_found` for an instance that doesn't exist, or that the caller doesn't see. */
@@ -156,9 +160,10 @@ export class HttpHost {
 
   /** For an id that may be new: null if no instance has it. Throws if one has it that the caller doesn't see. */
   async findOwn(instance: InstanceParams, scope: SeenInstances): Promise<InstanceRun | null> {
-    const [own, any] = [...(await this.findRuns([instance], scope)), ...(await this.findRuns([instance], UNLIMITED))];
-    if (own === null && any !== null) throw alreadyExists(instance.workflowName, instance.instanceId);
-    return own ?? null;
+    const [record = null] = await this.#find([instance]);
+    if (record === null) return null;
+    if (!scope.sees(record.labels)) throw alreadyExists(instance.workflowName, instance.instanceId);
+    return { ref: record.ref, run: record.run };
   }
 
   async schedules(): Promise<ScheduleSummary[]> {

@@ -4,6 +4,7 @@ import { createRoutes } from "../../src/http/routes/index.ts";
 import type { Route } from "../../src/http/routes/route.ts";
 import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import type { WorkflowEvent } from "../../src/workflows/define/workflow-event.ts";
+import { Gate } from "../hooks/support/handlers.ts";
 import { ENGINES } from "../support/engines.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { hooks, workflows } from "./support/sample-app.ts";
@@ -134,7 +135,7 @@ describe.each(ENGINES)("tenants on $name", (engine) => {
       const path = `/workflows/approval/instances/${id}`;
       return [path, `${path}/history`, `${path}/explain`];
     });
-    const others = ["/hooks", `/subjects/stock`, "/schedules", "/instances?label=tenant=b"];
+    const others = ["/hooks?name=later", `/subjects/stock`, "/schedules", "/instances?label=tenant=b"];
     return Promise.all([...paths, ...others].map(async (path) => (await operator.get(path)).body));
   }
 
@@ -272,5 +273,73 @@ describe.each(ENGINES)("tenants on $name", (engine) => {
     const listed = await tenant.get("/workflows/approval/instances");
     expect(JSON.stringify(listed.body)).not.toContain('"parent-b"');
     expect(JSON.stringify(listed.body)).toContain('"family"');
+  });
+
+  test("create one instance by concurrent calls that send it events, and all of these arrive", async () => {
+    const { app } = await setUp();
+    const tenant = subject.serve(app, { authorize: narrowed("a") });
+    const ids = Array.from({ length: 20 }, (_, index) => `shared-${index}`);
+    const send = (id: string) =>
+      tenant.post(`/workflows/approval/instances/${id}/create-or-send`, { event: { type: "hello" } });
+    for (const id of ids) {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => send(id)));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect(answers.filter(({ body }) => body["outcome"] === "created")).toHaveLength(1);
+    }
+  });
+
+  test("can't find out by guessing which instance of another is the parent of theirs", async () => {
+    const { app } = await setUp();
+    const nest = (id: string, own: string) =>
+      app.workflows.nesting.create({ id, params: { id: `child-of-${id}`, tenant: "a" }, labels: { tenant: own } });
+    await nest("theirs", "b");
+    await nest("family", "a");
+    const tenant = subject.serve(app, { authorize: narrowed("a") });
+    const childrenOf = async (parent: string) => {
+      const { body } = await tenant.get<{ instances: { id: string }[] }>(
+        `/instances?parentWorkflow=nesting&parentId=${parent}`,
+      );
+      return body.instances.map(({ id }) => id);
+    };
+    const countOf = (id: string) =>
+      tenant.post("/jobs", {
+        action: "pause",
+        instances: { parent: { workflowName: "nesting", id } },
+        dryRun: true,
+      });
+    await waitUntil("there are children", async () => {
+      const { instances } = await app.workflows.approval.list({ idPrefix: "child-of-" });
+      return instances.length === 2;
+    });
+
+    expect(await childrenOf("family")).toEqual(["child-of-family"]);
+    expect(await childrenOf("theirs")).toEqual([]);
+    expect((await countOf("family")).body).toMatchObject({ matching: 1 });
+    expect([await countOf("theirs"), await countOf("none")]).toMatchObject([
+      { status: 404, body: { code: "instance.not_found" } },
+      { status: 404, body: { code: "instance.not_found" } },
+    ]);
+  });
+
+  test("aren't told which worker holds their instance", async () => {
+    const gate = new Gate();
+    const held = defineWorkflow({ name: "held" }, async (_event, step) => {
+      await step.do("work", () => gate.opened);
+    });
+    const app = await subject.start({ workflows: { held } });
+    await app.workflows.held.create({ id: "one", labels: { tenant: "a" } });
+    const explain = async (client: Client) =>
+      waitUntil("it is held", async () => {
+        const { body } = await client.get<{ sentence: string; reason: Record<string, unknown> }>(
+          "/workflows/held/instances/one/explain",
+        );
+        return body.reason["reason"] === "running" ? body : null;
+      });
+    const { worker } = (await explain(subject.serve(app))).reason;
+    const shown = await explain(subject.serve(app, { authorize: narrowed("a") }));
+    gate.open();
+
+    expect(shown.reason).toMatchObject({ worker: "(hidden)", host: null });
+    expect(JSON.stringify(shown)).not.toContain(worker);
   });
 });

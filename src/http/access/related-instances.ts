@@ -18,23 +18,38 @@ export async function hideParents<Item extends { readonly parent?: InstanceParen
   });
 }
 
-/** An explanation without the names of children that the caller doesn't see. */
-export async function hideChildren(host: HttpHost, scope: Scope, explanation: Explanation): Promise<Explanation> {
+/** Whether the caller sees the parent of a filter: otherwise it could find out the parents of its own instances by guessing. */
+export async function seesParent(host: HttpHost, scope: Scope, parent: InstanceParent | undefined): Promise<boolean> {
+  if (!scope.narrowed || parent === undefined) return true;
+  return (await findSeen(host, scope, [{ parent }])).has(nameOf(parent));
+}
+
+/** An explanation without the names of children that the caller doesn't see, and of workers, which it never sees. */
+export async function hideOthers(host: HttpHost, scope: Scope, explanation: Explanation): Promise<Explanation> {
+  if (!scope.narrowed) return explanation;
   const { reason, others, clockAheadMs = null } = explanation;
-  const reasons = [reason, ...others];
-  const children = reasons.filter((one) => one.reason === "waitingForChild");
-  if (!scope.narrowed || children.length === 0) return explanation;
+  const children = [reason, ...others].filter((one) => one.reason === "waitingForChild");
   const seen = await findSeen(
     host,
     scope,
     children.map((parent) => ({ parent })),
   );
-  const shown = (one: WaitingReason): WaitingReason =>
-    one.reason !== "waitingForChild" || seen.has(nameOf(one)) ? one : { ...one, workflowName: HIDDEN, id: HIDDEN };
+  const shown = (one: WaitingReason): WaitingReason => {
+    switch (one.reason) {
+      case "waitingForChild":
+        return seen.has(nameOf(one)) ? one : { ...one, workflowName: HIDDEN, id: HIDDEN };
+      case "running":
+        return { ...one, worker: HIDDEN, host: null };
+      case "due":
+        return { ...one, lostBy: one.lostBy === null ? null : HIDDEN };
+      default:
+        return one;
+    }
+  };
   return toExplanation("instance", [shown(reason), ...others.map(shown)], clockAheadMs);
 }
 
-/** No name of a workflow or an instance. */
+/** No name of a workflow, an instance or a worker. */
 const HIDDEN = "(hidden)";
 
 async function findSeen(

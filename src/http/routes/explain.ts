@@ -1,4 +1,4 @@
-import { hideChildren } from "../access/related-instances.ts";
+import { hideOthers } from "../access/related-instances.ts";
 import { present } from "../answers/present.ts";
 import { FAILURE, MAYBE_TIME, NAME, TIME } from "../schemas/common-schemas.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
@@ -99,7 +99,7 @@ export const explainInstance = defineRoute({
   forNarrowed: "onlyTheirs",
   handle: async ({ host, params, scope, show }) => {
     const explanation = await host.instance(params, scope).explain();
-    return { status: 200, body: present(EXPLANATION, await hideChildren(host, scope, explanation), show) };
+    return { status: 200, body: present(EXPLANATION, await hideOthers(host, scope, explanation), show) };
   },
 });
 

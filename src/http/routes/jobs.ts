@@ -1,9 +1,14 @@
 import { decodeCursor } from "../../cursor.ts";
+import { instanceNotFound } from "../../errors.ts";
 import { HOOK_ACTIONS, INSTANCE_ACTIONS, type JobHookFilter, type JobInstanceFilter } from "../../jobs/job-request.ts";
 import type { JobSender, JobState } from "../../jobs/jobs.ts";
 import { HOOK_STATUSES } from "../../store/hooks/hook-records.ts";
+import type { InstanceParent } from "../../workflows/instances/instance.ts";
 import type { HttpResource } from "../access/authorization.ts";
+import { seesParent } from "../access/related-instances.ts";
+import type { Scope } from "../access/scope.ts";
 import { forbidden } from "../answers/http-error.ts";
+import type { HttpHost } from "../http-host.ts";
 import { CURSOR, LABELS, MAYBE_TIME, NAME, NEXT_CURSOR, TEXT, TIME } from "../schemas/common-schemas.ts";
 import { arrayOf, component, type FromSchema, nullable, objectOf } from "../schemas/schema.ts";
 import { STATUS } from "./instance-schemas.ts";
@@ -156,7 +161,7 @@ export const startJob = defineRoute({
     200: { description: "How many match. Nothing was done.", schema: COUNT },
     201: { description: "It is stored.", schema: JOB },
   },
-  errors: [409],
+  errors: [404, 409],
   forNarrowed: "onlyTheirs",
   details: ({ body }) => {
     const { action, ...filters } = body;
@@ -169,6 +174,7 @@ export const startJob = defineRoute({
     if (isHooks) await checkHooks({ scope, access });
     const filter = isHooks ? request.hooks : request.instances;
     host.checkErrorFilter(filter, scope);
+    if (!isHooks) await checkParent(host, scope, request.instances.parent);
     const given = { ...request, [isHooks ? "hooks" : "instances"]: toFilter(filter) };
     if (dryRun) return { status: 200, body: { dryRun, ...(await host.jobs.countFor(given, senderOf(scope))) } };
     const start = async (id?: string) =>
@@ -247,6 +253,11 @@ async function checkHooks({ scope, access }: Pick<Call, "scope" | "access">): Pr
   if (scope.narrowed || (await access.alsoAllows("operate")).narrowed) {
     throw forbidden("This concerns more than the instances that the caller is allowed to see.");
   }
+}
+
+async function checkParent(host: HttpHost, scope: Scope, parent: InstanceParent | undefined): Promise<void> {
+  if (parent === undefined || (await seesParent(host, scope, parent))) return;
+  throw instanceNotFound(parent.workflowName, parent.id);
 }
 
 function withinOf(scope: Scoped["scope"]) {

@@ -1,7 +1,7 @@
 import type { InstanceParent } from "../../workflows/instances/instance.ts";
 import { listInstances as listInstancesOf } from "../../workflows/instances/lists/list-instances.ts";
 import type { InstanceListOptions, InstancePage } from "../../workflows/instances/workflow-binding.ts";
-import { hideParents } from "../access/related-instances.ts";
+import { hideParents, seesParent } from "../access/related-instances.ts";
 import { invalidRequest } from "../answers/http-error.ts";
 import { present } from "../answers/present.ts";
 import { type PageRequest, readPage } from "../answers/read-page.ts";
@@ -97,7 +97,7 @@ async function answerList<Sent extends Query>(
 ): Promise<Answer> {
   const { limit = USUAL_LIMIT, ...given } = toListOptions(query);
   const labels = scope.filter(given.labels);
-  if (labels === null) return { status: 200, body: NOTHING };
+  if (labels === null || !(await seesParent(host, scope, given.parent))) return { status: 200, body: NOTHING };
   const filter = { ...given, labels };
   const read = async (request: PageRequest) => {
     const { instances, cursor } = await list({ ...filter, ...request });
