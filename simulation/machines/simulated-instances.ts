@@ -142,9 +142,10 @@ export function createInstanceStatements(
     search: (search) => wire.call("search", () => instances.search(search)),
     findByIdPrefix: (scope, prefix, limit) =>
       wire.call("find by id prefix", () => instances.findByIdPrefix(scope, prefix, limit)),
+    reach: (filter, entries) => wire.call("reach of a list", () => instances.reach(filter, entries)),
     list: (filter) => wire.call("list instances", () => instances.list(filter)),
-    labelledCounts: (namespace, labels) =>
-      wire.call("count labelled instances", () => instances.labelledCounts(namespace, labels)),
+    labelledCounts: (namespace, labels, from) =>
+      wire.call("count labelled instances", () => instances.labelledCounts(namespace, labels, from)),
     counts: (namespace, names, most) => wire.call("count instances", () => instances.counts(namespace, names, most)),
     purge: (namespace, limit) => wire.call("purge instances", () => instances.purge(namespace, limit)),
     history: (filter) => wire.call("history", () => instances.history(filter)),

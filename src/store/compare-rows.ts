@@ -15,6 +15,8 @@ export interface RowSearch<Row extends ComparedRow> {
   /** A text that the row's error has, in lower case. */
   readonly error: string | null;
   readonly after: string | null;
+  /** The place at which `read` ends, although there may be more rows. Default: it ends with the last row. */
+  readonly until?: string | null;
   /** How many to find. */
   readonly limit: number;
   /** How many rows are read at once, after the first read. Default: as many as in the first. */
@@ -35,7 +37,7 @@ export interface FoundRows<Row> {
  * Errors are compared here, because the database may only have them encrypted.
  */
 export async function compareRows<Row extends ComparedRow>(search: RowSearch<Row>): Promise<FoundRows<Row>> {
-  const { error, after, limit, read, placeOf } = search;
+  const { error, after, until = null, limit, read, placeOf } = search;
   const found: Row[] = [];
   let [from, compared, atOnce] = [after, 0, FIRST_READ];
   while (compared < MOST_COMPARED) {
@@ -46,7 +48,7 @@ export async function compareRows<Row extends ComparedRow>(search: RowSearch<Row
       found.push(row);
       if (found.length === limit) return { found, continueAfter: from };
     }
-    if (page.length < atOnce) return { found, continueAfter: null };
+    if (page.length < atOnce) return { found, continueAfter: until };
     compared += page.length;
     atOnce = search.atOnce ?? FIRST_READ;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { HistoryFilter, InstanceStatus } from "../../src/store/instances/instance-records.ts";
+import { type HistoryFilter, type InstanceStatus, NO_TRAITS } from "../../src/store/instances/instance-records.ts";
 import { DRIVERS } from "../support/engines.ts";
 import { INSTANCE_STATES } from "../support/instance-states.ts";
 import { type InstancesUnderTest, RUNNING, SLEEP_MS, useInstances } from "../support/use-instances.ts";
@@ -102,6 +102,56 @@ describe.each(DRIVERS)("looking at instances on $name", (engine) => {
         }
       },
     );
+
+    test.each(["waiting", "complete"] as const)(
+      "tells how far so many entries of status %s come, and ends there",
+      async (status) => {
+        const ids = await createOf(status, 5);
+        const refs = (await fixture.list()).map(({ ref }) => ref);
+        for (const order of ["oldest", "newest"] as const) {
+          const inOrder = order === "oldest" ? refs : refs.toReversed();
+          const [first, second, third] = inOrder as [string, string, string];
+          expect(await fixture.reach(3, { order, createdBefore: 0 })).toBe(third);
+          expect(await fixture.reach(2, { order, after: first })).toBe(third);
+          expect([await fixture.reach(6, { order }), await fixture.reach(5, { order, after: first })]).toEqual([
+            null,
+            null,
+          ]);
+          expect(await fixture.reach(3, { order, name: "never defined" })).toBeNull();
+          const until = order === "oldest" ? ids.slice(0, 3) : ids.toReversed().slice(0, 3);
+          expect(idsOf(await fixture.list({ order, until: third }))).toEqual(until);
+          expect(idsOf(await fixture.list({ order, after: first, until: third }))).toEqual(until.slice(1));
+          expect(idsOf(await fixture.list({ order, after: second, until: third, createdBefore: 0 }))).toEqual([]);
+        }
+      },
+    );
+
+    test("shares the entries that it passes among statuses and workflows, and comes as far as the nearest", async () => {
+      await createOf("complete", 3);
+      await fixture.create({ id: "a", name: "refund" });
+      await createOf("waiting", 3);
+      const refs = (await fixture.list()).map(({ ref }) => ref);
+
+      expect(await fixture.reach(6)).toBe(refs[2]); // three of each workflow, and of each status
+      expect(await fixture.reach(6, { order: "newest" })).toBe(refs[4]);
+      expect(await fixture.reach(8)).toBeNull();
+    });
+
+    test("passes the entries of a label, in any state", async () => {
+      const labels = [["tenant", "a"]] as const;
+      const names = ["a", "b", "c", "d"];
+      const traits = { ...NO_TRAITS, labels: '{"tenant":"a"}' };
+      for (const id of names) await fixture.create({ id, traits: id === "b" ? null : traits });
+      const [a, , c, d] = (await fixture.list()).map(({ ref }) => ref) as [string, string, string, string];
+
+      expect(await fixture.reach(2, { labels, status: "complete" })).toBe(c);
+      expect(await fixture.reach(2, { labels, order: "newest" })).toBe(c);
+      expect(await fixture.reach(2, { labels, after: a })).toBe(d);
+      expect(await fixture.reach(4, { labels })).toBeNull();
+      expect(idsOf(await fixture.list({ labels, until: c }))).toEqual(["a", "c"]);
+      const counted = await fixture.statements.labelledCounts(fixture.namespace, labels, c);
+      expect(counted.reduce((sum, { count }) => sum + count, 0)).toBe(2);
+    });
 
     test("takes all filters together", async () => {
       const start = fixture.now;

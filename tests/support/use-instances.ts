@@ -240,8 +240,16 @@ export class InstancesUnderTest {
     return (await this.statements.find([this.named(id)]))[0] ?? null;
   }
 
-  list({ status = null, ...filter }: ListedInstances = {}): Promise<InstanceRecord[]> {
-    return this.statements.list({
+  list(listed: ListedInstances = {}): Promise<InstanceRecord[]> {
+    return this.statements.list(this.filter(listed));
+  }
+
+  reach(entries: number, listed: ListedInstances = {}): Promise<string | null> {
+    return this.statements.reach(this.filter(listed), entries);
+  }
+
+  filter({ status = null, ...filter }: ListedInstances = {}): InstanceFilter {
+    return {
       namespace: this.namespace,
       name: null,
       statuses: status === null ? INSTANCE_STATUSES : [status],
@@ -254,7 +262,7 @@ export class InstancesUnderTest {
       order: "oldest",
       limit: 100,
       ...filter,
-    });
+    };
   }
 
   async history(ref: string, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> {

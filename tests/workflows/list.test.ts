@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { InstancePage } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { becomes, type Mode, Sample } from "./support/sample.ts";
 import { eventually, useWorkflows } from "./support/use-workflows.ts";
@@ -46,6 +47,28 @@ describe.each(ENGINES)("lists of instances on $name", (engine) => {
     }
     expect(idsOf(await binding.list({ status: "terminated" }))).toEqual(["terminated"]);
     expect(idsOf(await binding.list({ status: "queued" }))).toEqual([]);
+  });
+
+  test("end before their limit where few of many match, and their cursors find them all", async () => {
+    const { workflows } = subject.process({ sample: new Sample().workflow }, { workflowLimits: { batchSize: 1000 } });
+    const labels = { tenant: "a" };
+    const created = { params: "complete", labels } as const;
+    const oldest = ["a", "b", "c"];
+    for (const id of oldest) await (await workflows.sample.create({ id, ...created })).terminate();
+    for (let batch = 0; batch < 6; batch++) await workflows.sample.createBatch(new Array(1000).fill(created));
+    const pages: string[][] = [];
+    let cursor: string | null = null;
+    do {
+      const page: InstancePage = await workflows.sample.list({
+        status: "terminated",
+        labels,
+        ...(cursor === null ? {} : { cursor }),
+      });
+      pages.push(idsOf(page));
+      cursor = page.cursor;
+    } while (cursor !== null);
+
+    expect(pages).toEqual([[], ["c", "b", "a"]]);
   });
 
   test("can be of a time", async () => {

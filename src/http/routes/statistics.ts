@@ -1,8 +1,11 @@
 import { readGauges } from "../../monitoring/queue-gauges.ts";
 import { INSTANCE_STATUSES } from "../../store/instances/instance-records.ts";
-import { countAllInstances } from "../../workflows/instances/lists/count-instances.ts";
+import { countAllInstances, countLabelledInstances } from "../../workflows/instances/lists/count-instances.ts";
 import type { CountOptions } from "../../workflows/instances/workflow-binding.ts";
+import type { Scope } from "../access/scope.ts";
+import { forbidden } from "../answers/http-error.ts";
 import { present } from "../answers/present.ts";
+import type { HttpHost } from "../http-host.ts";
 import { arrayOf, component, nullable, objectOf } from "../schemas/schema.ts";
 import { defineRoute } from "./route.ts";
 
@@ -82,19 +85,29 @@ export const readStatistics = defineRoute({
   operation: "read",
   resource: () => ({ kind: "application" }),
   query: {
-    exact: { type: "boolean", description: "Count all instances, however long it takes. Default: false." },
+    exact: {
+      type: "boolean",
+      description: "Count all instances, however long it takes: for callers that see all. Default: false.",
+    },
   },
   answers: { 200: { description: "Counts.", schema: STATISTICS } },
   forNarrowed: "onlyTheirs",
   handle: async ({ host, query, scope, show }) => {
-    const { durableHooks, workflows } = host.parts;
-    const { store, namespace } = host.parts;
+    const { durableHooks, store, namespace } = host.parts;
+    if (scope.narrowed && query.exact) throw forbidden("Only a caller that sees all instances can have all counted.");
     const [hooks, instances, gauges] = await Promise.all([
       scope.narrowed ? undefined : durableHooks.statistics(),
-      workflows === null ? undefined : countAllInstances(workflows, scope.filter() ?? {}, query as CountOptions),
+      countFor(host, scope, query),
       scope.narrowed ? undefined : readGauges(store, namespace),
     ]);
     const instanceQueue = gauges === undefined ? undefined : (gauges?.instances ?? null);
     return { status: 200, body: present(STATISTICS, { hooks, instances, instanceQueue }, show) };
   },
 });
+
+async function countFor({ parts: { workflows } }: HttpHost, scope: Scope, query: object): Promise<object | undefined> {
+  if (workflows === null) return undefined;
+  return scope.narrowed
+    ? countLabelledInstances(workflows, scope.filter() ?? {})
+    : countAllInstances(workflows, query as CountOptions);
+}

@@ -268,6 +268,10 @@ export class CodecInstanceStatements implements InstanceStatements {
     return Promise.all(records.map((record) => this.#values.decodeRecord(record)));
   }
 
+  reach(filter: InstanceFilter, entries: number): Promise<string | null> {
+    return this.#inner.reach(filter, entries);
+  }
+
   async search(search: InstanceSearch): Promise<SearchedInstance[]> {
     const found = await this.#inner.search(search);
     return Promise.all(found.map((one) => this.#values.decodeError(one)));
@@ -281,8 +285,8 @@ export class CodecInstanceStatements implements InstanceStatements {
     return this.#inner.counts(namespace, names, most);
   }
 
-  labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {
-    return this.#inner.labelledCounts(namespace, labels);
+  labelledCounts(namespace: string, labels: InstanceFilter["labels"], from: string | null): Promise<InstanceCount[]> {
+    return this.#inner.labelledCounts(namespace, labels, from);
   }
 
   purge(namespace: string, limit: number): Promise<number> {

@@ -193,6 +193,12 @@ export interface InstanceStatements {
   /** In the order of refs, which is that of time. */
   list(filter: InstanceFilter): Promise<InstanceRecord[]>;
 
+  /**
+   * How far a list comes that passes so many entries of its index, before it compares times, further labels and, in a list by
+   * labels, statuses: the ref of the last of them, or a nearer one. Null if there are fewer.
+   */
+  reach(filter: InstanceFilter, entries: number): Promise<string | null>;
+
   /** Compares instances, in the order of refs. Returns all that were compared, so that the caller knows how far it came. */
   search(search: InstanceSearch): Promise<SearchedInstance[]>;
 
@@ -205,8 +211,11 @@ export interface InstanceStatements {
    */
   counts(namespace: string, names: readonly string[] | null, most: number | null): Promise<InstanceCount[]>;
 
-  /** The same of all workflows, for the instances that have all of these labels, of which there is at least one. */
-  labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]>;
+  /**
+   * The same of all workflows, for the instances that have all of these labels, of which there is at least one: those whose refs
+   * come after `from` or are the same; null counts all.
+   */
+  labelledCounts(namespace: string, labels: InstanceFilter["labels"], from: string | null): Promise<InstanceCount[]>;
 
   /**
    * Deletes at most `limit` instances whose retention is over, and some of the dependents of deleted instances.

@@ -89,6 +89,8 @@ export interface InstanceFilter extends InstanceScope {
   readonly finishedBefore: number | null;
   /** Only instances whose ref comes after (or, newest first, before) this one. */
   readonly after: string | null;
+  /** Only instances whose ref comes before (or, newest first, after) this one, and itself. Default: up to the end. */
+  readonly until?: string | null;
   readonly order: "oldest" | "newest";
   readonly limit: number;
 }

@@ -43,7 +43,7 @@ async function getInstance(runtime: WorkflowRuntime, workflow: string, id: strin
 export function createAllInstances<Registry extends Workflows>(runtime: WorkflowRuntime): AllInstances<Registry> {
   const instances: AllInstances = {
     get: (workflow: string, id: string) => getInstance(runtime, workflow, id),
-    counts: (options?: CountOptions) => countAllInstances(runtime, {}, options),
+    counts: (options?: CountOptions) => countAllInstances(runtime, options),
     list: (options?: InstanceListOptions) => listInstances(runtime, null, options),
   };
   return Object.freeze(instances) as AllInstances<Registry>;

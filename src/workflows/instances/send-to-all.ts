@@ -3,15 +3,18 @@ import { InvalidInputError } from "../../errors.ts";
 import {
   type EventInsert,
   type EventInsertResult,
+  INSTANCE_STATUSES,
   type InstanceFilter,
   type InstanceRecord,
   type InstanceRun,
   UNFINISHED_STATUSES,
 } from "../../store/instances/instance-records.ts";
+import type { InstanceStatements } from "../../store/instances/instance-statements.ts";
 import { parseLabels } from "../define/labels.ts";
 import type { RegisteredWorkflow } from "../define/registered-workflows.ts";
 import type { WorkflowRuntime } from "../workflow-runtime.ts";
 import type { SentEvent } from "./instance.ts";
+import { endOfPage } from "./lists/end-of-page.ts";
 import { prepareEvent } from "./prepare-event.ts";
 import { inBatches, type SentBatch } from "./sent-batches.ts";
 import type { SentToAll } from "./workflow-binding.ts";
@@ -49,18 +52,29 @@ export async function sendToBatch(
   const filter = { ...UNFINISHED, namespace, name, labels };
   const { statements } = store.instances;
   const after = place?.after ?? null;
-  const found = await statements.list({ ...filter, after, order: "oldest", limit: MOST_AT_ONCE + 1 });
-  const batch = found.slice(0, MOST_AT_ONCE).filter(({ ref }) => place === null || ref <= place.last);
+  const range = { after, order: "oldest", limit: MOST_AT_ONCE + 1 } as const;
+  const until = await endOfPage(statements, { ...filter, ...range });
+  const found = await statements.list({ ...filter, ...range, until });
+  const page = found.slice(0, MOST_AT_ONCE);
+  const batch = page.filter(({ ref }) => place === null || ref <= place.last);
   const results = await Promise.all(batch.map((instance) => sendToOne(runtime, prepared, instance)));
   const counts = {
     sent: results.filter((result) => result === "sent" || result === "known").length,
     full: results.filter((result) => result === "full").length,
   };
-  const end = batch.at(-1)?.ref;
-  if (found.length <= MOST_AT_ONCE || batch.length < MOST_AT_ONCE || end === undefined)
-    return { ...counts, cursor: null };
-  const [newest] = place === null ? await statements.list({ ...filter, after, order: "newest", limit: 1 }) : [];
-  return { ...counts, cursor: encodeCursor(`${end} ${place?.last ?? newest?.ref ?? end}`) };
+  const end = found.length > MOST_AT_ONCE ? (page.at(-1)?.ref ?? null) : until;
+  if (end === null) return { ...counts, cursor: null };
+  const last = place?.last ?? (await newestOf(statements, { ...filter, ...ANY })) ?? end;
+  if (end >= last) return { ...counts, cursor: null };
+  return { ...counts, cursor: encodeCursor(`${end} ${last}`) };
+}
+
+async function newestOf(
+  statements: InstanceStatements,
+  filter: Omit<InstanceFilter, "after" | "order" | "limit">,
+): Promise<string | null> {
+  const [newest] = await statements.list({ ...filter, after: null, order: "newest", limit: 1 });
+  return newest?.ref ?? null;
 }
 
 /** An instance that is restarted meanwhile gets the event in its new run. */
@@ -87,6 +101,9 @@ const UNFINISHED: Omit<InstanceFilter, "namespace" | "name" | "labels" | "after"
   finishedFrom: null,
   finishedBefore: null,
 };
+
+/** Found in the indexes at once, unlike the newest with some labels. */
+const ANY = { statuses: INSTANCE_STATUSES, labels: [] } as const;
 
 function readPlace(cursor: string): { readonly after: string; readonly last: string } {
   const [after, last] = decodeCursor(cursor).split(" ");

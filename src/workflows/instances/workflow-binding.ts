@@ -131,8 +131,9 @@ export interface InstanceFilterOptions {
 }
 
 /**
- * Status, labels, times and `idPrefix` are looked up in indexes. For the other conditions, instances are compared one after
- * another, at most 10,000 for each page: then a page ends early, and its cursor continues the search.
+ * Status, labels and `idPrefix` are looked up in indexes. For times, and for another condition besides labels, some thousands of
+ * entries are passed for each page; for the other conditions, instances are compared one after another, at most 10,000 for each
+ * page. Then a page ends early, and its cursor continues the search.
  */
 export interface InstanceListOptions extends InstanceFilterOptions {
   /** Sorted by creation time. Default: `newest`. */

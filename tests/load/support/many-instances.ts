@@ -22,7 +22,7 @@ interface Dialect {
   readonly json: (expression: string) => string;
 }
 
-/** Of the finished ones, 20,000 have failed and 20,000 were terminated. Each tenth of all has a label. */
+/** Of the finished ones, 20,000 have failed and 20,000 were terminated. Each tenth of all has labels, one of them the same. */
 function selectInstances({ numbers, ref, json }: Dialect): string {
   const names = WORKFLOWS.map((name, index) => `when ${index} then '${name}'`).join(" ");
   const made = `select number, number % 11 = 0 as sleeps, ${FILLED_AT - PERIOD_MS} + number * ${PERIOD_MS} / ${ALL} as at from ${numbers}`;
@@ -31,15 +31,16 @@ function selectInstances({ numbers, ref, json }: Dialect): string {
     at, at, case when not sleeps then at + 500 end, case when not sleeps then at + ${90 * DAY_MS} end,
     case when sleeps then null when number % 50 = 1 then 'errored' when number % 50 = 2 then 'terminated' else 'complete' end,
     ${json(`case when not sleeps and number % 50 = 1 then '{"name":"Error","message":"the card was declined"}' end`)},
-    ${json(`case when number % 10 = 0 then '{"tenant":"tenant-' || (number % 1000) || '"}' end`)},
+    ${json(`case when number % 10 = 0 then '{"size":"any","tenant":"tenant-' || (number % 1000) || '"}' end`)},
     ${json(`'{"total":12}'`)}
   from (${made}) as made`;
 }
 
 function insertLabels(instance: string, label: string): string {
   return `insert into ${label} (namespace, name, key, value, ref)
-    select namespace, name, 'tenant', labels ->> 'tenant', ref from ${instance}
-    where labels is not null order by namespace, name, 4, ref`;
+    select namespace, name, wanted.key, labels ->> wanted.key, ref from ${instance}
+    cross join (select 'tenant' as key union all select 'size') as wanted
+    where labels is not null order by namespace, name, 3, 4, ref`;
 }
 
 export function fillSqlite(path: string): void {

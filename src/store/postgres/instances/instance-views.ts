@@ -54,6 +54,7 @@ import {
   readSituation,
   readUnreceivedEvents,
 } from "../sql/instances/instance-history.ts";
+import { reachOfList } from "../sql/instances/instance-reach.ts";
 import { findRefsById, searchInstances } from "../sql/instances/instance-search.ts";
 import { findDeadlines, findInstances, listInstances, unknownNames } from "../sql/instances/instance-views.ts";
 import { listLines, readLine } from "../sql/lines.ts";
@@ -119,6 +120,12 @@ export class PostgresInstanceViews extends PostgresStatements {
     return rows.map(toInstanceRecord);
   }
 
+  async reach(filter: InstanceFilter, entries: number): Promise<string | null> {
+    const { statement, values } = reachOfList(this.schema, filter, entries);
+    const { rows } = await this.connection.run(statement, values);
+    return (rows[0]?.ref as string | undefined) ?? null;
+  }
+
   async search(search: InstanceSearch): Promise<SearchedInstance[]> {
     const { statement, values } = searchInstances(this.schema, search);
     const { rows } = await this.connection.run(statement, values);
@@ -139,11 +146,15 @@ export class PostgresInstanceViews extends PostgresStatements {
     return rows.map(toInstanceCount);
   }
 
-  async labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {
+  async labelledCounts(
+    namespace: string,
+    labels: InstanceFilter["labels"],
+    from: string | null,
+  ): Promise<InstanceCount[]> {
     const [first = [], ...others] = labels;
     const keys = textArray(others.map(([key]) => key));
     const values = textArray(others.map(([, value]) => value));
-    const { rows } = await this.run(countLabelledInstances, [namespace, ...first, keys, values]);
+    const { rows } = await this.run(countLabelledInstances, [namespace, ...first, keys, values, from ?? ""]);
     return rows.map(toInstanceCount);
   }
 

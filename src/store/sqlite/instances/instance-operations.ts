@@ -67,7 +67,14 @@ import {
 } from "../sql/instances-read.ts";
 import { DROP_PROGRESS, KEEP_ENTRIES, KEEP_EVENTS, measureHistory, readHistory } from "../sql/journal.ts";
 import { freeSlot, joinLine, toRankedInstance } from "./lines.ts";
-import { countInstances, findRefsByIdPrefix, listInstances, searchInstances, workflowNames } from "./list-instances.ts";
+import {
+  countInstances,
+  findRefsByIdPrefix,
+  listInstances,
+  reachOfList,
+  searchInstances,
+  workflowNames,
+} from "./list-instances.ts";
 import { listLines } from "./list-lines.ts";
 import { deleteDependents, deleteLabels, hasPurge, purgeInstances, sweepDeleted } from "./purge-instances.ts";
 import { readSituation } from "./read-situation.ts";
@@ -181,6 +188,10 @@ export class SqliteInstanceOperations {
     return (await this.access.readSnapshot(() => listInstances(this.driver, filter))).map(toInstanceRecord);
   }
 
+  async reach(filter: InstanceFilter, entries: number): Promise<string | null> {
+    return this.access.readSnapshot(() => reachOfList(this.driver, filter, entries));
+  }
+
   async search(search: InstanceSearch): Promise<SearchedInstance[]> {
     return (await this.access.readSnapshot(() => searchInstances(this.driver, search))).map(toSearchedInstance);
   }
@@ -193,12 +204,16 @@ export class SqliteInstanceOperations {
     return this.access.readSnapshot(() => countInstances(this.driver, namespace, names, most));
   }
 
-  async labelledCounts(namespace: string, labels: InstanceFilter["labels"]): Promise<InstanceCount[]> {
+  async labelledCounts(
+    namespace: string,
+    labels: InstanceFilter["labels"],
+    from: string | null,
+  ): Promise<InstanceCount[]> {
     const [first = [], ...others] = labels;
     return this.access.readSnapshot(() =>
       workflowNames(this.driver, namespace).flatMap((name) =>
         this.driver
-          .all(COUNT_LABELLED_INSTANCES, [namespace, name, ...first, JSON.stringify(others)])
+          .all(COUNT_LABELLED_INSTANCES, [namespace, name, ...first, JSON.stringify(others), from ?? ""])
           .map(toInstanceCount),
       ),
     );

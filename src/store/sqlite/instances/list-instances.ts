@@ -19,6 +19,9 @@ import {
   listHeldRefs,
   listRefsByLabel,
   listWaitingRefs,
+  reachOfFinished,
+  reachOfLabel,
+  reachOfWaiting,
   WORKFLOW_NAMES,
 } from "../sql/instances-read.ts";
 import { COMPARE_INSTANCE, FIND_REFS_BY_ID, filterRefs } from "../sql/instances-search.ts";
@@ -31,6 +34,25 @@ const NO_LIMIT = -1;
 /** One page in the order of refs, which is that of time: a few of each workflow and each status, and of those the first. */
 export function listInstances(driver: SqliteDriver, filter: InstanceFilter): Row[] {
   return listRefs(driver, filter).flatMap((ref) => driver.all(GET_INSTANCE_BY_REF, [ref]));
+}
+
+/** See `InstanceStatements.reach`. The workflows share the entries. */
+export function reachOfList(driver: SqliteDriver, filter: InstanceFilter, entries: number): string | null {
+  const { namespace, name, statuses, labels, after, order } = filter;
+  const shape = { order, paged: after !== null };
+  const names = name === null ? workflowNames(driver, namespace) : [name];
+  const each = Math.max(Math.floor(entries / names.length), 1);
+  const [label] = labels;
+  const reached = names.flatMap((one) => {
+    const parameters = [namespace, one, each, after];
+    if (label !== undefined) return driver.all(reachOfLabel(shape), [...parameters, ...label]);
+    return statuses.flatMap((status) => {
+      const reachOf = FINISHED.includes(status) ? reachOfFinished : reachOfWaiting;
+      return driver.all(reachOf(shape), [...parameters, status]);
+    });
+  });
+  const refs = reached.map((row) => row.ref as string).sort(compareText);
+  return (order === "oldest" ? refs[0] : refs.at(-1)) ?? null;
 }
 
 /** Compares the instances of one page, or some of them. */
@@ -79,7 +101,9 @@ export function workflowNames(driver: SqliteDriver, namespace: string): string[]
 function listRefsOf(driver: SqliteDriver, filter: InstanceFilter, name: string): string[] {
   const { namespace, statuses, labels, createdFrom, createdBefore, finishedFrom, finishedBefore, after, limit } =
     filter;
-  const shape = { order: filter.order, paged: after !== null };
+  const { until = null } = filter;
+  const shape = { order: filter.order, paged: after !== null, ended: until !== null };
+  const end = until === null ? [] : [until];
   const times = [createdFrom, createdBefore, finishedFrom, finishedBefore];
   const parameters = [namespace, name, limit, after, ...times];
   const { finished = [], unfinished = [] } = Object.groupBy(statuses, (status) =>
@@ -89,13 +113,19 @@ function listRefsOf(driver: SqliteDriver, filter: InstanceFilter, name: string):
   const rows =
     first === undefined
       ? [
-          ...finished.flatMap((status) => driver.all(listFinishedRefs(shape), [...parameters, status])),
-          ...unfinished.flatMap((status) => driver.all(listWaitingRefs(shape), [...parameters, status])),
+          ...finished.flatMap((status) => driver.all(listFinishedRefs(shape), [...parameters, status, ...end])),
+          ...unfinished.flatMap((status) => driver.all(listWaitingRefs(shape), [...parameters, status, ...end])),
           ...(unfinished.length === 0
             ? []
-            : driver.all(listHeldRefs(shape), [...parameters, JSON.stringify(unfinished)])),
+            : driver.all(listHeldRefs(shape), [...parameters, JSON.stringify(unfinished), ...end])),
         ]
-      : driver.all(listRefsByLabel(shape), [...parameters, JSON.stringify(statuses), ...first, JSON.stringify(others)]);
+      : driver.all(listRefsByLabel(shape), [
+          ...parameters,
+          JSON.stringify(statuses),
+          ...first,
+          JSON.stringify(others),
+          ...end,
+        ]);
   return rows.map((row) => row.ref as string);
 }
 

@@ -30,15 +30,17 @@ export const TIMES = `(?5 is null or instance.created_at >= ?5) and (?6 is null 
 export interface ListShape {
   readonly order: "oldest" | "newest";
   readonly paged: boolean;
+  /** Whether it ends at a ref, which is the last parameter. */
+  readonly ended: boolean;
 }
 
-/** Refs of instances with one outcome (?9). Index: perdure_instance_finished, and nothing else is read. */
+/** Refs of instances with one outcome (?9), up to ?10. Index: perdure_instance_finished, and nothing else is read. */
 export function listFinishedRefs(shape: ListShape): string {
   return listRefs(shape, "finished", "instance.outcome = ?9");
 }
 
 /**
- * Refs of unfinished instances in one status (?9) that no owner holds. Index: perdure_instance_waiting, and nothing else is
+ * Refs of unfinished instances in one status (?9) that no owner holds, up to ?10. Index: perdure_instance_waiting, and nothing else is
  * read.
  */
 export function listWaitingRefs(shape: ListShape): string {
@@ -46,7 +48,7 @@ export function listWaitingRefs(shape: ListShape): string {
 }
 
 function listRefs(shape: ListShape, index: "finished" | "waiting", condition: string): string {
-  const { beyond, direction } = inOrder(shape, "instance");
+  const { beyond, direction } = inOrder(shape, "instance", "?10");
   return `
 select instance.ref from perdure_instance as instance indexed by perdure_instance_${index}
 where instance.namespace = ?1 and instance.name = ?2 and ${condition} and ${beyond} and ${TIMES}
@@ -55,11 +57,39 @@ limit ?3`;
 }
 
 /**
- * Refs of instances in some statuses (?9, an array) that owners hold. Index: perdure_instance_due, its leased lane, then the
- * rows.
+ * The last of ?3 refs of instances with one outcome (?5), whatever their times; none if there are fewer. Index:
+ * perdure_instance_finished, and nothing else is read.
+ */
+export function reachOfFinished(shape: Omit<ListShape, "ended">): string {
+  return reachOf(shape, "perdure_instance as instance indexed by perdure_instance_finished", "instance.outcome = ?5");
+}
+
+/** The same of unfinished instances in one status. Index: perdure_instance_waiting, and nothing else is read. */
+export function reachOfWaiting(shape: Omit<ListShape, "ended">): string {
+  const condition = `${WAITS} and instance.status = ?5`;
+  return reachOf(shape, "perdure_instance as instance indexed by perdure_instance_waiting", condition);
+}
+
+/** The same of instances with a label (?5 and ?6). Index: the primary key of perdure_label, and nothing else is read. */
+export function reachOfLabel(shape: Omit<ListShape, "ended">): string {
+  return reachOf(shape, "perdure_label as instance", "instance.key = ?5 and instance.value = ?6");
+}
+
+function reachOf(shape: Omit<ListShape, "ended">, entries: string, condition: string): string {
+  const { beyond, direction } = inOrder({ ...shape, ended: false }, "instance", "");
+  return `
+select instance.ref from ${entries}
+where instance.namespace = ?1 and instance.name = ?2 and ${condition} and ${beyond}
+order by instance.ref ${direction}
+limit 1 offset ?3 - 1`;
+}
+
+/**
+ * Refs of instances in some statuses (?9, an array) that owners hold, up to ?10. Index: perdure_instance_due, its leased lane,
+ * then the rows.
  */
 export function listHeldRefs(shape: ListShape): string {
-  const { beyond, direction } = inOrder(shape, "instance");
+  const { beyond, direction } = inOrder(shape, "instance", "?10");
   return `
 select instance.ref from perdure_instance as instance indexed by perdure_instance_due
 where instance.namespace = ?1 and instance.name = ?2 and ${IN_LANE} and instance.status in (select value from json_each(?9))
@@ -70,10 +100,10 @@ limit ?3`;
 
 /**
  * Refs of instances in some statuses (?9, an array) that have a label (?10 and ?11) and all further labels (?12, an array of
- * keys and values). Indexes: the primary key of perdure_label, then that of perdure_instance.
+ * keys and values), up to ?13. Indexes: the primary key of perdure_label, then that of perdure_instance.
  */
 export function listRefsByLabel(shape: ListShape): string {
-  const { beyond, direction } = inOrder(shape, "label");
+  const { beyond, direction } = inOrder(shape, "label", "?13");
   return `
 select label.ref from perdure_label as label cross join perdure_instance as instance on instance.ref = label.ref
 where label.namespace = ?1 and label.name = ?2 and label.key = ?10 and label.value = ?11 and ${beyond}
@@ -90,9 +120,10 @@ order by label.ref ${direction}
 limit ?3`;
 }
 
-export function inOrder({ order, paged }: ListShape, table: string) {
-  const [comparison, direction] = order === "oldest" ? [">", "asc"] : ["<", "desc"];
-  return { beyond: paged ? `${table}.ref ${comparison} ?4` : "?4 is null", direction };
+export function inOrder({ order, paged, ended }: ListShape, table: string, until: string) {
+  const [from, to, direction] = order === "oldest" ? [">", "<=", "asc"] : ["<", ">=", "desc"];
+  const begin = paged ? `${table}.ref ${from} ?4` : "?4 is null";
+  return { beyond: ended ? `${begin} and ${table}.ref ${to} ${until}` : begin, direction };
 }
 
 /**
@@ -123,13 +154,13 @@ where instance.namespace = ?1 and ${IN_LANE}
 group by instance.name, instance.status`;
 
 /**
- * Counts the instances of a workflow that have a label (?3 and ?4) and all further labels (?5, an array of keys and values).
- * Reads the row of each. Index: the primary key, of labels and then of instances.
+ * Counts the instances of a workflow that have a label (?3 and ?4) and all further labels (?5, an array of keys and values),
+ * from a ref (?6) on. Reads the row of each. Index: the primary key, of labels and then of instances.
  */
 export const COUNT_LABELLED_INSTANCES = `
 select instance.name, instance.status, count(*) as count
 from perdure_label as label cross join perdure_instance as instance on instance.ref = label.ref
-where label.namespace = ?1 and label.name = ?2 and label.key = ?3 and label.value = ?4
+where label.namespace = ?1 and label.name = ?2 and label.key = ?3 and label.value = ?4 and label.ref >= ?6
   and not exists (
     select 1 from json_each(?5) as wanted
     where not exists (

@@ -5,8 +5,8 @@ import { inOrder, type ListShape, TIMES } from "./instances-read.ts";
  * Those of some instances (?9, an array of refs) that the filters of a list leave: statuses (?10, an array) and labels (?11, an
  * array of keys and values). Indexes: both primary keys.
  */
-export function filterRefs(shape: ListShape): string {
-  const { beyond, direction } = inOrder(shape, "instance");
+export function filterRefs(shape: Omit<ListShape, "ended">): string {
+  const { beyond, direction } = inOrder({ ...shape, ended: false }, "instance", "");
   return `
 select instance.ref from json_each(?9) as wanted cross join perdure_instance as instance on instance.ref = wanted.value
 where instance.namespace = ?1 and (?2 is null or instance.name = ?2) and ${beyond}

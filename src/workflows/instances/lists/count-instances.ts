@@ -14,8 +14,22 @@ const MOST_COUNTED = 10_000;
 const MOST_OF_ALL = 100_000;
 /** but each up to this at least. */
 const FEWEST_COUNTED = 1000;
+/** The row of each is read. */
+const MOST_LABELLED = 10_000;
 
 type Figure = InstanceStatus | "total";
+const FIGURES: readonly Figure[] = ["total", ...INSTANCE_STATUSES];
+
+const EVERYTHING = {
+  statuses: INSTANCE_STATUSES,
+  createdFrom: null,
+  createdBefore: null,
+  finishedFrom: null,
+  finishedBefore: null,
+  after: null,
+  order: "newest",
+  limit: 1,
+} as const;
 
 export async function countInstances(
   { store, namespace }: WorkflowRuntime,
@@ -26,25 +40,42 @@ export async function countInstances(
   return toCounts(await store.instances.statements.counts(namespace, [name], beyond(most)), most);
 }
 
-/** Of all workflows; with labels, only instances that have all of them, all of which are counted. */
+/** Of all workflows. */
 export async function countAllInstances(
   runtime: WorkflowRuntime,
-  labels: Labels = {},
   options: CountOptions = {},
 ): Promise<AllInstanceCounts> {
   const { store, namespace, workflows } = runtime;
-  const { statements } = store.instances;
-  const wanted = parseLabels(labels, "options.invalid");
   const shared = Math.floor(MOST_OF_ALL / Math.max(workflows.names.length, 1));
   const bounded = Math.max(Math.min(MOST_COUNTED, shared), FEWEST_COUNTED);
-  const most = isExact(options) || wanted.length > 0 ? Number.POSITIVE_INFINITY : bounded;
-  const counts =
-    wanted.length === 0
-      ? await statements.counts(namespace, null, beyond(most))
-      : await statements.labelledCounts(namespace, wanted);
+  const most = isExact(options) ? Number.POSITIVE_INFINITY : bounded;
+  const counts = await store.instances.statements.counts(namespace, null, beyond(most));
+  return toAllCounts(runtime, counts, (found) => toCounts(found, most));
+}
+
+/** Of all workflows, and only instances that have all of these labels: the newest, if there are many. */
+export async function countLabelledInstances(runtime: WorkflowRuntime, labels: Labels): Promise<AllInstanceCounts> {
+  const { store, namespace } = runtime;
+  const { statements } = store.instances;
+  const wanted = parseLabels(labels, "options.invalid");
+  const newest = { ...EVERYTHING, namespace, name: null, labels: wanted };
+  const from = await statements.reach(newest, MOST_LABELLED);
+  const counts = await statements.labelledCounts(namespace, wanted, from);
+  const isPart = from !== null;
+  return toAllCounts(runtime, counts, (found) => {
+    const counted = toCounts(found, Number.POSITIVE_INFINITY);
+    return isPart ? { ...counted, atLeast: FIGURES } : counted;
+  });
+}
+
+function toAllCounts(
+  { workflows }: WorkflowRuntime,
+  counts: readonly InstanceCount[],
+  toFigures: (found: readonly InstanceCount[]) => InstanceCounts,
+): AllInstanceCounts {
   const found = Map.groupBy(counts, ({ name }) => name);
   const names = [...new Set([...workflows.names, ...found.keys()])];
-  const each = names.map((name) => [name, toCounts(found.get(name) ?? [], most)] as const);
+  const each = names.map((name) => [name, toFigures(found.get(name) ?? [])] as const);
   return { total: addCounts(each.map(([, one]) => one)), workflows: Object.fromEntries(each) };
 }
 
@@ -82,5 +113,5 @@ export function addCounts(parts: readonly InstanceCounts[]): InstanceCounts {
 }
 
 function zeros(): Record<Figure, number> {
-  return Object.fromEntries(["total", ...INSTANCE_STATUSES].map((figure) => [figure, 0])) as Record<Figure, number>;
+  return Object.fromEntries(FIGURES.map((figure) => [figure, 0])) as Record<Figure, number>;
 }

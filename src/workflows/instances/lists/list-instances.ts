@@ -6,6 +6,7 @@ import { checkLimit } from "../../views/read-history.ts";
 import type { WorkflowRuntime } from "../../workflow-runtime.ts";
 import { toSummary } from "../instance-state.ts";
 import type { InstanceListOptions, InstancePage } from "../workflow-binding.ts";
+import { endOfPage, STRETCHES } from "./end-of-page.ts";
 import { FILTER_FIELDS, type ParsedFilter, parseInstanceFilter } from "./instance-filter.ts";
 import { isSearch, type SearchRange, searchInstances } from "./search-instances.ts";
 
@@ -33,7 +34,7 @@ export async function listInstances(
   };
 }
 
-/** The indexes know the whole filter. */
+/** The indexes know the whole filter. The page may end before its limit, see `endOfPage`. */
 async function listIndexed(
   { store }: WorkflowRuntime,
   scope: InstanceScope,
@@ -41,9 +42,19 @@ async function listIndexed(
   { limit, ...range }: SearchRange,
 ): Promise<ListedRecords> {
   const { error: _, idPrefix: _id, version: _version, parentPrefix: _parent, step: _step, ...narrowed } = filter;
-  const records = await store.instances.statements.list({ ...scope, ...narrowed, ...range, limit: limit + 1 });
-  const page = records.slice(0, limit);
-  return { records: page, continueAfter: records.length > limit ? (page.at(-1)?.ref ?? null) : null };
+  const { statements } = store.instances;
+  const records: InstanceRecord[] = [];
+  let after = range.after;
+  for (const stretch of STRETCHES) {
+    const wanted = { ...scope, ...narrowed, ...range, after, limit: limit + 1 - records.length };
+    const until = await endOfPage(statements, wanted, stretch);
+    records.push(...(await statements.list({ ...wanted, until })));
+    if (records.length > limit)
+      return { records: records.slice(0, limit), continueAfter: records[limit - 1]?.ref ?? null };
+    after = until;
+    if (until === null) break;
+  }
+  return { records, continueAfter: after };
 }
 
 /** One more is looked for, to know whether there is another page. */

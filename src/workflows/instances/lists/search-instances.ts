@@ -1,6 +1,7 @@
 import { compareRows, type FoundRows } from "../../../store/compare-rows.ts";
 import type { InstanceScope, SearchedInstance } from "../../../store/instances/instance-records.ts";
 import type { InstanceStatements } from "../../../store/instances/instance-statements.ts";
+import { endOfPage } from "./end-of-page.ts";
 import type { ParsedFilter } from "./instance-filter.ts";
 
 /** So many ids with the same beginning are found by the ids' own index. */
@@ -28,9 +29,10 @@ export async function searchInstances(
 ): Promise<FoundRows<SearchedInstance>> {
   if (filter.statuses.length === 0) return { found: [], continueAfter: null };
   const among = await findAmong(statements, scope, filter.idPrefix);
-  const search = { ...scope, ...filter, order, among, errors: error !== null };
+  const until = among === null ? await endOfPage(statements, { ...scope, ...filter, after, order, limit }) : null;
+  const search = { ...scope, ...filter, order, until, among, errors: error !== null };
   const read = (from: string | null, atOnce: number) => statements.search({ ...search, after: from, limit: atOnce });
-  return compareRows({ error, after, limit, atOnce: READ_AT_ONCE, read, placeOf: ({ ref }) => ref });
+  return compareRows({ error, after, until, limit, atOnce: READ_AT_ONCE, read, placeOf: ({ ref }) => ref });
 }
 
 /** The instances whose ids begin like this, by their refs; null if there are many, or if any id will do. */

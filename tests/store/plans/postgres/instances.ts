@@ -76,6 +76,7 @@ const CHANGE = [...PAUSE, "line_pkey"];
 
 const COUNT = ["instance_due", "instance_waiting"];
 const LIST = ["instance_due", "instance_finished", "instance_pkey", "instance_waiting"];
+const REACH = ["instance_finished", "instance_waiting"];
 const LABELLED = ["instance_pkey", "label_pkey"];
 
 const EVERYTHING: InstanceFilter = {
@@ -253,6 +254,32 @@ const STATEMENTS: [string, Use, string[], Answers?][] = [
     list({ name: null }),
     ["instance_due", "instance_finished", ...FIND, "instance_pkey", "instance_waiting"],
   ],
+  [
+    "list a page of instances that ends early",
+    list({ createdFrom: 1, after: refOf("running", 100), until: refOf("running", 200) }),
+    LIST,
+  ],
+  [
+    "list a page of labelled instances that ends early",
+    list({
+      labels: labels(1),
+      createdFrom: 1,
+      after: refOf("sleeping", 50_000),
+      until: refOf("sleeping", 51_000),
+    }),
+    LABELLED,
+  ],
+  ["find how far a list comes", (instances) => instances.reach(EVERYTHING, 20), REACH],
+  [
+    "find how far a list of all workflows comes from a later page",
+    (instances) => instances.reach({ ...EVERYTHING, name: null, after: refOf("running", 100), order: "newest" }, 20),
+    [...FIND, ...REACH].sort(),
+  ],
+  [
+    "find how far a list by labels comes",
+    (instances) => instances.reach({ ...EVERYTHING, labels: labels(2) }, 20),
+    ["label_pkey"],
+  ],
   ["list instances by a label", list({ labels: [["tenant", "a"]] }), LABELLED],
   ["list instances by labels", list({ labels: labels(2), statuses: ["waiting"], createdFrom: 0 }), LABELLED],
   ["list a later page of instances by labels", list({ labels: labels(3), after: refOf("sleeping", 50_000) }), LABELLED],
@@ -346,9 +373,15 @@ export const INSTANCES: PlannedTables = {
     ["count the lanes of instances", () => recordBacklogStatements("count_instance_lanes"), ["instance_due"]],
     [
       "count instances by labels",
-      () => recordInstanceStatements((instances) => instances.labelledCounts("app", labels(2))),
+      () => recordInstanceStatements((instances) => instances.labelledCounts("app", labels(2), null)),
       [...FIND, ...LABELLED],
       ALL_ROWS,
+    ],
+    [
+      "count the newest instances by labels",
+      () =>
+        recordInstanceStatements((instances) => instances.labelledCounts("app", labels(2), refOf("sleeping", 99_900))),
+      [...FIND, ...LABELLED],
     ],
     ...STATEMENTS.map(
       ([purpose, use, indexes, answers]): PlannedStatement => [

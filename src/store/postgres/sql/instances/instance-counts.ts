@@ -48,8 +48,9 @@ group by instance.name, instance.status`,
 }
 
 /**
- * How many instances with a label ($2 and $3) and all further labels (keys $4, values $5) are in each status. The order keeps
- * PostgreSQL from reading the whole table. Indexes: instance_id for the names of workflows, label_pkey for each of them, then
+ * How many instances with a label ($2 and $3) and all further labels (keys $4, values $5) are in each status,
+ * from a ref ($6) on. The order and the
+ * limits keep PostgreSQL from reading the whole table. Indexes: instance_id for the names of workflows, label_pkey for each of them, then
  * instance_pkey.
  */
 export function countLabelledInstances(schema: SchemaPrefix): Statement {
@@ -65,6 +66,7 @@ cross join lateral (
   from (
     select label.ref from ${schema}label as label
     where label.namespace = $1 and label.name = workflow.name and label.key = $2 and label.value = $3
+      and label.ref >= $6
     order by label.ref
     limit (select null::bigint)
   ) as label
@@ -75,11 +77,12 @@ cross join lateral (
   ) as instance
   where not exists (
     select from unnest($4::text[], $5::text[]) as wanted(key, value)
-    where not exists (
-      select from ${schema}label as other
+    where (
+      select true from ${schema}label as other
       where other.namespace = $1 and other.name = workflow.name and other.key = wanted.key and other.value = wanted.value
         and other.ref = label.ref
-    )
+      limit 1
+    ) is null
   )
 ) as found
 where workflow.name is not null

@@ -79,9 +79,9 @@ export function directionOf({ order }: InstanceFilter): "asc" | "desc" {
 
 /** Of statements with the same conditions. */
 export function shapeOf(filter: InstanceFilter): string {
-  const { name, after, labels, order, createdFrom, createdBefore, finishedFrom, finishedBefore } = filter;
+  const { name, after, until = null, labels, order, createdFrom, createdBefore, finishedFrom, finishedBefore } = filter;
   const times = [createdFrom, createdBefore, finishedFrom, finishedBefore];
-  return `${order}_${[name, after, ...times].map((given) => (given === null ? 0 : 1)).join("")}_${labels.length}`;
+  return `${order}_${[name, after, until, ...times].map((given) => (given === null ? 0 : 1)).join("")}_${labels.length}`;
 }
 
 /**
@@ -94,15 +94,16 @@ export function withPage(
   value: AddValue,
   among: readonly string[] | null = null,
 ): string {
-  const { name, statuses, labels, after, order, limit } = filter;
+  const { name, statuses, labels, after, until = null, order, limit } = filter;
   const [first, ...others] = labels;
   const inOrder = inCatalogOrder(schema);
   const direction = directionOf(filter);
-  const comparison = order === "oldest" ? ">" : "<";
+  const [from, to] = order === "oldest" ? [">", "<="] : ["<", ">="];
   const workflows = name === null ? workflowNames(schema) : `workflow(name) as (select ${value(name, "text")})`;
   const most = value(limit, "bigint");
   const wanted = value(statuses, "text[]");
   const begun = after === null ? null : value(after, "text");
+  const end = until === null ? null : value(until, "text");
   // Where a label or a ref names the row, times are expressions, so that PostgreSQL doesn't look for them in instance_finished.
   const time = (column: string) => (first === undefined && among === null ? column : `(${column} + 0)`);
   const conditions = [
@@ -112,7 +113,10 @@ export function withPage(
     ...compare(time("instance.finished_at"), "<", filter.finishedBefore, value),
   ];
   const beyond = (table: string, collation: string) =>
-    begun === null ? "" : `and ${table}.ref ${collation} ${comparison} ${begun}`;
+    [
+      begun === null ? "" : `and ${table}.ref ${collation} ${from} ${begun}`,
+      end === null ? "" : `and ${table}.ref ${collation} ${to} ${end}`,
+    ].join(" ");
   const matches = conditions.map((condition) => `and ${condition}`).join(" ");
   const byStatus = (column: "status" | "outcome", which: string) => `
   select found.ref from workflow cross join unnest(${wanted}) as wanted(status) cross join lateral (
