@@ -65,7 +65,7 @@ export interface JobListOptions {
 export interface JobPage {
   /** The newest first. */
   readonly jobs: readonly JobState[];
-  /** Null on the last page. */
+  /** Null on the last page. A page of a caller that sees only some of them can have fewer than its limit. */
   readonly cursor: string | null;
 }
 
@@ -80,6 +80,8 @@ export interface JobSender {
 const KEPT_MS = 7 * 86_400_000;
 const PURGED_AT_ONCE = 100;
 const MOST_LISTED = 100;
+/** How often a page reads so many: a caller that sees few of them doesn't have all of them read. */
+const MOST_READS = 3;
 const LONGEST_ID = 100;
 
 /** Actions on all instances or hooks that match a filter. They run in batches, in the processes that have a worker. */
@@ -148,15 +150,16 @@ export class Jobs {
   async listWithin(within: Labels | null, before: string | null, limit: number): Promise<JobPage> {
     const { store, namespace } = this.#runtime;
     const found: JobRecord[] = [];
-    for (let from = before; found.length <= limit; ) {
-      const page = await store.engine.jobs.list({ namespace, before: from, limit: MOST_LISTED });
-      found.push(...page.filter((record) => isWithin(record, within)));
-      if (page.length < MOST_LISTED) break;
-      from = page.at(-1)?.id ?? null;
+    let from = before;
+    for (let reads = 0; reads < MOST_READS && found.length <= limit; reads++) {
+      const read = await store.engine.jobs.list({ namespace, before: from, limit: MOST_LISTED });
+      found.push(...read.filter((record) => isWithin(record, within)));
+      from = read.length < MOST_LISTED ? null : (read.at(-1)?.id ?? null);
+      if (from === null) break;
     }
     const page = found.slice(0, limit);
-    const more = found.length > limit ? page.at(-1) : undefined;
-    return { jobs: page.map(toState), cursor: more === undefined ? null : encodeCursor(more.id) };
+    const reached = found.length > limit ? (page.at(-1)?.id ?? null) : from;
+    return { jobs: page.map(toState), cursor: reached === null ? null : encodeCursor(reached) };
   }
 
   /** @internal */

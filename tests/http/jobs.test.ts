@@ -135,6 +135,24 @@ describe.each(ENGINES)("jobs over HTTP on $name", (engine) => {
     expect((await tenant("a").post("/jobs", { action: "redrive", hooks: { all: true } })).status).toBe(403);
   });
 
+  test("are listed to a caller that sees few of many in short pages, whose cursors find them all", async () => {
+    const { app } = await setUp();
+    const tenant = (name: string) =>
+      subject.serve(app, { authorize: () => ({ allow: true, labels: { tenant: name } }) });
+    const [a, b] = [tenant("a"), tenant("b")];
+    const start = async (client: typeof a) =>
+      (await client.post<WireJob>("/jobs", { action: "pause", instances: { idPrefix: "none" } })).body.id;
+    const oldest = await start(a);
+    for (let many = 0; many < 300; many += 20) await Promise.all(Array.from({ length: 20 }, () => start(b)));
+    const newest = await start(a);
+    type Page = { readonly jobs: readonly WireJob[]; readonly cursor: string | null };
+    const first = (await a.get<Page>("/jobs")).body;
+    const second = (await a.get<Page>(`/jobs?cursor=${first.cursor}`)).body;
+
+    expect([first, second].map(({ jobs }) => jobs.map(({ id }) => id))).toEqual([[newest], [oldest]]);
+    expect(second.cursor).toBeNull();
+  });
+
   test("ask the policy with the filter, and for hooks also for the permission to operate", async () => {
     const { app } = await setUp();
     const asked: { question: AuthorizationQuestion; details: RequestDetails }[] = [];
