@@ -4,7 +4,7 @@
  *
  *     approval.ts   an employee wants to buy a chair: steps, an event, a sleep, a retry
  *     trip.ts       a customer wants to travel, and one booking fails: the others are rolled back
- *     overview.ts   every other second it is told what has become of all workflows: a schedule
+ *     overview.ts   every other second it looks at what has become of all workflows: a schedule
  *
  * and dashboard.ts lets you watch all of it in a browser.
  *
@@ -174,7 +174,7 @@ for (const { id, name, error } of deadLetters) say("operator", `discards ${name}
 await app.durableHooks.discard(deadLetters.map(({ id }) => id));
 say("done", "everything that was accepted has been done");
 if (process.stdin.isTTY && process.stdout.isTTY) {
-  say("done", "the dashboard and the overview run until Ctrl-C");
+  say("done", `the dashboard and the overview run until Ctrl-C: ${dashboard.url}`);
   await once(process, "SIGINT");
 }
 dashboard.close();

@@ -1,6 +1,7 @@
 /**
- * Tells every two seconds what has become of all workflows: a workflow with a schedule. Each time creates one instance, however
- * many processes run; times that passed while no process ran are made up for once, when a process starts again.
+ * Looks every two seconds at what has become of all workflows, and tells what is new: a workflow with a schedule. Each time
+ * creates one instance, however many processes run; times that passed while no process ran are made up for once, when a process
+ * starts again.
  */
 import { defineWorkflow, type InstanceCounts } from "perdure";
 
@@ -12,6 +13,7 @@ export interface Office {
 }
 
 export function defineOverview({ say, count }: Office) {
+  let told = "";
   return defineWorkflow(
     {
       name: "overview",
@@ -20,14 +22,18 @@ export function defineOverview({ say, count }: Office) {
     },
     async ({ schedule }, step) => {
       const time = new Date(schedule?.scheduledTime ?? 0).toISOString().slice(11, 19);
-      await step.do("tell", async () => say(`${time}: ${describe(await count())}`));
+      await step.do("tell", async () => {
+        const state = describe(await count());
+        if (state !== told) say(`${time}: ${state}`);
+        told = state;
+      });
     },
   );
 }
 
 /** "2 purchase complete, 1 trip rollingBack", without the overviews themselves. */
 function describe({ overview: _, ...workflows }: Readonly<Record<string, InstanceCounts>>): string {
-  const parts = Object.entries(workflows).flatMap(([name, { total: _, ...statuses }]) =>
+  const parts = Object.entries(workflows).flatMap(([name, { total: _, atLeast: __, ...statuses }]) =>
     Object.entries(statuses).flatMap(([status, count]) => (count === 0 ? [] : [`${count} ${name} ${status}`])),
   );
   return parts.join(", ") || "nothing yet";
