@@ -82,8 +82,8 @@ describe.each(TARGETS)("perdure doctor on $name", (target) => {
     const { code, of } = await examine();
 
     expect(code).toBe(3);
-    expect(of("names")).toMatchObject({ state: "failed", message: "no living worker has old (1 instances), later" });
-    expect(of("dead letters")).toMatchObject({ state: "warning", message: "1 hooks have failed for good" });
+    expect(of("names")).toMatchObject({ state: "failed", message: "no living worker has old (1 instance), later" });
+    expect(of("dead letters")).toMatchObject({ state: "warning", message: "1 hook has failed for good" });
   });
 
   test("finds work without workers", async () => {
@@ -93,7 +93,7 @@ describe.each(TARGETS)("perdure doctor on $name", (target) => {
     const { code, of } = await examine();
 
     expect(code).toBe(3);
-    expect(of("workers")?.message).toBe("none is alive, and 1 hooks and instances aren't finished");
+    expect(of("workers")?.message).toBe("none is alive, and 1 hook or instance isn't finished");
   });
 });
 

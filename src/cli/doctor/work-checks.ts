@@ -51,7 +51,13 @@ export async function checkWork(target: Target): Promise<Finding[]> {
 function checkWorkers(workers: readonly WireWorker[], alive: readonly WireWorker[], waiting: number): Finding[] {
   const next = "Start a process that runs it: perdure start app.ts. See perdure workers list.";
   if (alive.length === 0 && waiting > 0)
-    return [failed("workers", `none is alive, and ${waiting} hooks and instances aren't finished`, next)];
+    return [
+      failed(
+        "workers",
+        `none is alive, and ${many(waiting, "hook or instance isn't", "hooks and instances aren't")} finished`,
+        next,
+      ),
+    ];
   if (alive.length === 0) return [warning("workers", "none is alive; there is no work at present", next)];
   const dead = workers.length - alive.length;
   const versions = [...new Set(alive.map(({ version }) => version))].sort();
@@ -74,7 +80,7 @@ function checkDue({ hooks }: Statistics): Finding[] {
     oldest > LONG_MS
       ? warning(
           "due hooks",
-          `${hooks.due} are due, the oldest for ${showSpan(oldest)}`,
+          `${many(hooks.due, "is", "are")} due, the oldest for ${showSpan(oldest)}`,
           "See why: perdure hooks list --status pending --oldest, and perdure explain.",
         )
       : ok("due hooks", `${hooks.due} due, ${hooks.processing} running`);
@@ -82,7 +88,7 @@ function checkDue({ hooks }: Statistics): Finding[] {
     hooks.failed > 0
       ? warning(
           "dead letters",
-          `${hooks.failed} hooks have failed for good`,
+          `${many(hooks.failed, "hook has", "hooks have")} failed for good`,
           "See perdure hooks list --status failed; then redrive or discard them.",
         )
       : ok("dead letters", "none");
@@ -95,10 +101,12 @@ async function checkDueInstances({ app }: Target): Promise<Finding[]> {
   const { store, namespace } = app.parts;
   const { due, running, oldestDueMs } = (await store.engine.backlog.read(namespace, COUNTED)).instances;
   const oldest = oldestDueMs ?? 0;
-  const many = due === COUNTED.lane ? `at least ${due}` : String(due);
-  if (oldest <= LONG_MS) return [ok("due instances", `${many} due, ${running} running`)];
+  const atLeast = due === COUNTED.lane ? "at least " : "";
+  if (oldest <= LONG_MS) return [ok("due instances", `${atLeast}${due} due, ${running} running`)];
   const next = "See why: perdure workflows list --status queued --oldest, and perdure explain.";
-  return [warning("due instances", `${many} are due, the oldest for ${showSpan(oldest)}`, next)];
+  return [
+    warning("due instances", `${atLeast}${many(due, "is", "are")} due, the oldest for ${showSpan(oldest)}`, next),
+  ];
 }
 
 /** Counts are exact up to these. */
@@ -115,7 +123,7 @@ function checkNames(
   const unknown = [...hooks].filter(
     (name) => !name.startsWith("$") && !alive.some((worker) => worker.hooks.includes(name)),
   );
-  const named = [...workflows.map(([name, count]) => `${name} (${count} instances)`), ...unknown];
+  const named = [...workflows.map(([name, count]) => `${name} (${many(count, "instance", "instances")})`), ...unknown];
   if (named.length === 0) return [ok("names", "a worker has each name that is waiting")];
   const next = "Deploy the code that has them; or terminate or cancel what is left of them.";
   return [failed("names", `no living worker has ${named.slice(0, MOST_NAMED).join(", ")}`, next)];
@@ -145,6 +153,10 @@ async function checkVersions(target: Target, workflows: readonly string[]): Prom
     ...(inUse.length === 0 ? [] : [ok("versions in use", inUse.join("; "))]),
     ...(missing.length === 0 ? [] : [failed("versions in use", `the code lacks ${missing.join("; ")}`, next)]),
   ];
+}
+
+function many(count: number, one: string, others: string): string {
+  return `${count} ${count === 1 ? one : others}`;
 }
 
 function sum(numbers: readonly number[]): number {
