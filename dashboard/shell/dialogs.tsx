@@ -1,4 +1,4 @@
-import { signal, useSignal } from "@preact/signals";
+import { type ReadonlySignal, signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
@@ -9,7 +9,8 @@ interface Question {
   readonly text?: ComponentChildren;
   /** What the button says that does it. */
   readonly action: string;
-  readonly danger?: boolean;
+  /** Whether that can't be undone; a signal, where it depends on the fields. */
+  readonly danger?: boolean | ReadonlySignal<boolean>;
   /** The fields of a form. */
   readonly fields?: ComponentChildren;
   readonly act: (form: FormData) => Promise<string | undefined>;
@@ -74,6 +75,7 @@ export function Dialogs() {
 function QuestionDialog({ question: { title, text, action, danger, fields, act } }: { readonly question: Question }) {
   const problem = useSignal<string | null>(null);
   const busy = useSignal(false);
+  const dangerous = typeof danger === "object" ? danger.value : danger;
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     busy.value = true;
@@ -103,7 +105,7 @@ function QuestionDialog({ question: { title, text, action, danger, fields, act }
           <button type="button" class="button" onClick={() => (question.value = null)}>
             Cancel
           </button>
-          <button type="submit" class={danger ? "button danger" : "button primary"} disabled={busy.value}>
+          <button type="submit" class={dangerous ? "button danger" : "button primary"} disabled={busy.value}>
             {action}
           </button>
         </div>
@@ -122,10 +124,12 @@ interface ModalProps {
 /** The browser keeps the focus inside, closes it with Escape, and gives the focus back. */
 export function Modal({ label, children, onClose, class: name = "" }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const gone = useRef(false);
   useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {
+      gone.current = true;
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
@@ -135,7 +139,9 @@ export function Modal({ label, children, onClose, class: name = "" }: ModalProps
       ref={dialog}
       class={`modal ${name}`}
       aria-label={label}
-      onClose={onClose}
+      onClose={() => {
+        if (!gone.current) onClose(); // the browser tells it late: another dialog may be in its place
+      }}
       onClick={(event) => {
         if (event.target === dialog.current) onClose();
       }}
