@@ -10,6 +10,7 @@ import "./styles/base.css";
 import "./styles/sidebar.css";
 import "./styles/controls.css";
 import "./styles/content.css";
+import "./styles/cards.css";
 import "./styles/values.css";
 import "./styles/overlays.css";
 import "./styles/waterfall.css";

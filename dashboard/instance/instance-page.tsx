@@ -40,9 +40,20 @@ export function InstancePage({ workflowName, id }: { readonly workflowName: stri
   );
 }
 
+/** The reasons and statuses that are bad news, and good news. */
+const TONES: Readonly<Record<string, string>> = {
+  diverged: "bad",
+  unreadable: "bad",
+  noWorker: "bad",
+  noDispatcher: "bad",
+  errored: "bad",
+  complete: "good",
+};
+
 function Sentence({ explanation: { sentence, reason } }: { readonly explanation: Explanation }) {
+  const tone = TONES[reason.reason] ?? TONES[String(reason["status"])] ?? "";
   return (
-    <p class={`sentence reason-${reason.reason}`}>
+    <p class={`sentence ${tone}`}>
       <WithTimes text={sentence} />
     </p>
   );

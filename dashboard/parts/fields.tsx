@@ -1,8 +1,28 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { seesPayloads } from "../data/api.ts";
 import { search, setSearch } from "../shell/router.tsx";
 
 const TYPING_MS = 300;
+
+/** What the URL has beside filters. */
+const OTHERS: readonly string[] = ["cursor", "job"];
+
+/** The filters of a screen, and a button that removes them. */
+export function Filters({ children }: { readonly children: ComponentChildren }) {
+  const given = [...search.value.keys()].filter((name) => !OTHERS.includes(name));
+  const clear = () => setSearch(Object.fromEntries(given.map((name) => [name, null])));
+  return (
+    <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      {children}
+      {given.length > 0 && (
+        <button type="button" class="quiet clear" onClick={clear}>
+          Clear filters
+        </button>
+      )}
+    </form>
+  );
+}
 
 /** A filter in the URL that is typed. It is applied shortly after the last key. */
 export function TextFilter({

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ApiError, change, may, path } from "../data/api.ts";
 import { useResource } from "../data/live.ts";
@@ -17,6 +17,8 @@ export interface JobAction {
   readonly name: string;
   /** What becomes of those that match. */
   readonly effect: string;
+  /** Whether it can't be undone. */
+  readonly danger: boolean;
 }
 
 interface Job {
@@ -51,11 +53,12 @@ function many({ matching, bounded }: Matching, what: JobTarget["what"]): string 
 /** Asks which action, shows what it would be done to, and starts the job. The page then shows how far it is. */
 export function actOnAll(target: JobTarget, actions: readonly JobAction[]): void {
   const [only] = actions;
+  const danger = signal(only?.danger ?? false);
   ask({
     title: actions.length === 1 && only !== undefined ? `${only.name}?` : `Act on all ${target.what} that match?`,
     action: actions.length === 1 && only !== undefined ? only.name : "Start",
-    danger: true,
-    fields: <ActionFields target={target} actions={actions} />,
+    danger,
+    fields: <ActionFields target={target} actions={actions} danger={danger} />,
     act: async (form) => {
       const action = String(form.get("action"));
       const matching = Number(form.get("matching") ?? Number.NaN);
@@ -70,7 +73,14 @@ export function actOnAll(target: JobTarget, actions: readonly JobAction[]): void
   });
 }
 
-function ActionFields({ target, actions }: { readonly target: JobTarget; readonly actions: readonly JobAction[] }) {
+interface ActionFieldsProps {
+  readonly target: JobTarget;
+  readonly actions: readonly JobAction[];
+  /** Is told of the chosen action. */
+  readonly danger: Signal<boolean>;
+}
+
+function ActionFields({ target, actions, danger }: ActionFieldsProps) {
   const chosen = useSignal(actions[0]?.action ?? "");
   const matching = useSignal<Matching | null>(null);
   const problem = useSignal<string | null>(null);
@@ -91,12 +101,16 @@ function ActionFields({ target, actions }: { readonly target: JobTarget; readonl
     };
   }, [chosen.value]);
   const action = actions.find((one) => one.action === chosen.value);
+  const choose = (name: string) => {
+    chosen.value = name;
+    danger.value = actions.find((one) => one.action === name)?.danger ?? false;
+  };
   return (
     <>
       {actions.length > 1 ? (
         <label class="field">
           <span>Action</span>
-          <select name="action" value={chosen.value} onChange={(event) => (chosen.value = event.currentTarget.value)}>
+          <select name="action" value={chosen.value} onChange={(event) => choose(event.currentTarget.value)}>
             {actions.map(({ action: one, name }) => (
               <option key={one} value={one} selected={one === chosen.value}>
                 {name}

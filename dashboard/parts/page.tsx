@@ -36,9 +36,18 @@ export function Loaded<Answer>({
   const { data, error } = from;
   return (
     <>
-      {error !== null && <Problem error={error} />}
+      {error !== null &&
+        (data === null && error.status === 404 ? <Missing error={error} /> : <Problem error={error} />)}
       {data !== null ? children(data) : error === null && <Skeleton />}
     </>
+  );
+}
+
+function Missing({ error }: { readonly error: ApiError }) {
+  return (
+    <div class="card">
+      <Empty title={error.message}>It may have been deleted, or have another name.</Empty>
+    </div>
   );
 }
 

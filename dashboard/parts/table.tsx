@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly head?: ComponentChildren;
 }
 
-/** A table that scrolls sideways by itself, so that the page never does. */
+/** A table that scrolls sideways by itself, so that the page never does. On a phone, each row is a card with named cells. */
 export function Table<Row>({
   label,
   columns,
@@ -37,7 +37,7 @@ export function Table<Row>({
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map(({ title, kind = "", cell }) => (
-                <td key={title} class={kind}>
+                <td key={title} class={kind} data-title={title}>
                   {cell(row)}
                 </td>
               ))}

@@ -4,7 +4,7 @@ import { useResource } from "../data/live.ts";
 import { count } from "../data/times.ts";
 import type { Explanation, Hook, Statistics } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
-import { ChoiceFilter, ErrorFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { ChoiceFilter, ErrorFilter, Filters, Pager, TextFilter } from "../parts/fields.tsx";
 import { actOnAll, type JobAction, JobProgress, type JobTarget } from "../parts/jobs.tsx";
 import { Card, Empty, Facts, Loaded, Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
@@ -43,7 +43,7 @@ export function HooksPage() {
       title={dead ? "Dead letters" : "Hooks"}
       actions={may("operate") && may("manage") && <AllButtons filter={filter} />}
     >
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         <TextFilter name="name" label="Name" hint="sendMail" />
         <ChoiceFilter
           name="status"
@@ -58,7 +58,7 @@ export function HooksPage() {
         <TextFilter name="id" label="Id begins with" />
         <ErrorFilter />
         <ChoiceFilter name="order" label="Order" options={[["oldest", "Oldest first"]]} all="Newest first" />
-      </form>
+      </Filters>
       <JobProgress />
       <Loaded from={list}>{(answer) => <HookTable list={answer} />}</Loaded>
     </Page>
@@ -85,7 +85,7 @@ const COLUMNS: readonly Column<Hook>[] = [
     ),
   },
   { title: "Status", cell: (hook) => <Status of={statusOf(hook)} /> },
-  { title: "Key", kind: "minor", cell: ({ key }) => key ?? <span class="faint">–</span> },
+  { title: "Key", kind: "minor", cell: ({ key }) => <KeyText of={key} /> },
   { title: "Attempts", kind: "number", cell: ({ attempts }) => attempts },
   { title: "Due", cell: ({ status, availableAt }) => <Time at={status === "pending" ? availableAt : null} /> },
   { title: "Created", cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -96,6 +96,15 @@ const COLUMNS: readonly Column<Hook>[] = [
       error && <span class="one-line">{typeof error.message === "string" ? error.message : error.name}</span>,
   },
 ];
+
+function KeyText({ of: key }: { readonly of: string | null }) {
+  if (key === null) return <span class="faint">–</span>;
+  return (
+    <span class="one-line" title={key}>
+      {key}
+    </span>
+  );
+}
 
 /** A pending hook is due, scheduled, or waits for its next attempt. */
 function statusOf({ status, attempts, availableAt }: Hook): string {
@@ -147,6 +156,9 @@ function HookTable({ list: { hooks, cursor } }: { readonly list: HookList }) {
         <div class="bulk" role="toolbar" aria-label="Selected hooks">
           <strong>{count(selected.length)} selected</strong>
           <HookButtons hooks={selected} onDone={() => (chosen.value = new Set())} />
+          <button type="button" class="quiet" onClick={() => (chosen.value = new Set())}>
+            Clear selection
+          </button>
         </div>
       )}
       <Table
@@ -238,12 +250,16 @@ async function cancelHooks(ids: readonly string[]): Promise<number> {
 
 const ALL: Readonly<Record<string, readonly JobAction[]>> = {
   failed: [
-    { action: "redrive", name: "Redrive all", effect: "They are tried again, with fresh attempts." },
-    { action: "discard", name: "Discard all", effect: "They are deleted. This can't be undone." },
+    { action: "redrive", name: "Redrive all", effect: "They are tried again, with fresh attempts.", danger: false },
+    { action: "discard", name: "Discard all", effect: "They are deleted. This can't be undone.", danger: true },
   ],
-  pending: [{ action: "cancel", name: "Cancel all", effect: "They are deleted. This can't be undone." }],
-  processing: [{ action: "cancel", name: "Cancel all", effect: "They run to the end, but lose their next trigger." }],
-  completed: [{ action: "discard", name: "Discard all", effect: "They are deleted. This can't be undone." }],
+  pending: [{ action: "cancel", name: "Cancel all", effect: "They are deleted. This can't be undone.", danger: true }],
+  processing: [
+    { action: "cancel", name: "Cancel all", effect: "They run to the end, but lose their next trigger.", danger: true },
+  ],
+  completed: [
+    { action: "discard", name: "Discard all", effect: "They are deleted. This can't be undone.", danger: true },
+  ],
 };
 
 /** What can be done with all hooks that match the filter: that depends on their status. */

@@ -2,7 +2,7 @@ import { path, query } from "../data/api.ts";
 import { shownKey } from "../data/lines.ts";
 import { useResource } from "../data/live.ts";
 import { count, duration, now } from "../data/times.ts";
-import { ChoiceFilter, Pager } from "../parts/fields.tsx";
+import { ChoiceFilter, Filters, Pager } from "../parts/fields.tsx";
 import { Card, Empty, Loaded, Page } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { Link, search } from "../shell/router.tsx";
@@ -41,14 +41,14 @@ export function LinesPage() {
       <p class="muted lead">
         Workflows can limit how many instances with the same key run at a time, and how many start in a period.
       </p>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         <ChoiceFilter
           name="show"
           label="Show"
           all="In which an instance waits"
           options={[["all", "All whose keys are in use"]]}
         />
-      </form>
+      </Filters>
       <Loaded from={found}>
         {({ lines, cursor }) => (
           <>
@@ -96,7 +96,7 @@ function Slots({ line: { limit, running, waiting, periodMs, looksAt } }: { reado
   const rated = periodMs !== null && waiting > 0 && looksAt !== null && Date.parse(looksAt) > now.value;
   return (
     <p class="line-state">
-      <meter min={0} max={limit ?? Math.max(running, 1)} value={running} aria-label="Slots held" />
+      {limit !== null && <Gauge value={running} most={limit} />}
       <span>
         {limit === null
           ? `${atLeast(running)} slots are held`
@@ -109,6 +109,15 @@ function Slots({ line: { limit, running, waiting, periodMs, looksAt } }: { reado
         )}
       </span>
     </p>
+  );
+}
+
+function Gauge({ value, most }: { readonly value: number; readonly most: number }) {
+  const share = Math.min(value / Math.max(most, 1), 1);
+  return (
+    <span class={share < 1 ? "gauge" : "gauge full"} aria-hidden="true">
+      <i style={{ width: `${share * 100}%` }} />
+    </span>
   );
 }
 

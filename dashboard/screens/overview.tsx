@@ -42,16 +42,16 @@ export function Overview() {
                   failures={failures.data?.instances ?? []}
                 />
                 <LatestFailures from={failures} />
+                <WorkflowCounts counts={counted.instances?.workflows ?? {}} />
               </div>
-              {activity !== null && (
-                <Card class="charts">
-                  <ActivityCharts activity={activity} />
-                </Card>
-              )}
-            </div>
-            <div class="columns">
-              <WorkflowCounts counts={counted.instances?.workflows ?? {}} />
-              <NextSchedules />
+              <div>
+                {activity !== null && (
+                  <Card class="charts">
+                    <ActivityCharts activity={activity} />
+                  </Card>
+                )}
+                <NextSchedules />
+              </div>
             </div>
           </>
         )}
@@ -65,7 +65,8 @@ interface TilesProps {
   readonly alive: number | undefined;
 }
 
-function Tiles({ statistics: { hooks, instances }, alive }: TilesProps) {
+function Tiles({ statistics: { hooks, instances, instanceQueue }, alive }: TilesProps) {
+  const oldest = (ms: number | null) => (ms === null ? "none waits" : `oldest for ${duration(ms)}`);
   const counted = (status: Figure) => ({
     value: instances?.total[status] ?? 0,
     text: figure(instances?.total, status),
@@ -74,18 +75,20 @@ function Tiles({ statistics: { hooks, instances }, alive }: TilesProps) {
     <div class="tiles">
       <Tile name="Running" to="/workflows?status=running" {...counted("running")} tone="active" />
       <Tile name="Waiting" to="/workflows?status=waiting" {...counted("waiting")} tone="waits" />
-      <Tile name="Queued" to="/workflows?status=queued" {...counted("queued")} tone="calm" />
+      <Tile name="Queued" to="/workflows?status=queued" {...counted("queued")} tone="calm">
+        {instanceQueue && (instanceQueue.due > 0 ? oldest(instanceQueue.oldestDueMs) : "none is due")}
+      </Tile>
       <Tile name="Failed" to="/workflows?status=errored" {...counted("errored")} tone="bad" />
       {hooks !== undefined && (
         <>
           <Tile name="Hooks due" to="/hooks?status=pending" value={hooks.due} tone="active">
-            {hooks.oldestDueMs === null ? "none waits" : `oldest for ${duration(hooks.oldestDueMs)}`}
+            {oldest(hooks.oldestDueMs)}
           </Tile>
           <Tile name="Dead letters" to="/hooks?status=failed" value={hooks.failed} tone="bad" />
         </>
       )}
       {alive !== undefined && (
-        <Tile name="Workers alive" to="/workers" value={alive} tone={alive === 0 ? "bad" : "good"} />
+        <Tile name="Workers alive" to="/workers" value={alive} tone={alive === 0 ? "bad" : "good"} alarming />
       )}
     </div>
   );
@@ -98,16 +101,23 @@ function Tile(props: {
   readonly text?: string;
   readonly to: string;
   readonly tone: string;
+  /** Whether it needs a colour although it is zero. */
+  readonly alarming?: boolean;
   readonly children?: ComponentChildren;
 }) {
-  const { name, value, text = count(value), to, tone, children } = props;
+  const { name, value, text = count(value), to, tone, alarming = false, children } = props;
   return (
-    <Link to={to} class={`tile ${value === 0 ? "zero" : ""} tone-${tone}`}>
+    <Link to={to} class={`tile ${sizeOf(text)} ${value === 0 && !alarming ? "zero" : ""} tone-${tone}`}>
       <span>{name}</span>
       <strong class="number">{text}</strong>
       {children !== undefined && <small>{children}</small>}
     </Link>
   );
+}
+
+/** A long number has all of its digits, in smaller type. */
+function sizeOf({ length }: string): string {
+  return length > 11 ? "longest" : length > 7 ? "long" : "";
 }
 
 const MINUTE_MS = 60_000;
@@ -128,22 +138,22 @@ function ActivityCharts({ activity: { since, minutes } }: { readonly activity: A
         label="Instances finished per minute"
         times={times}
         series={[
-          { label: "Completed", color: "--good", values: field("instancesCompleted") },
-          { label: "Failed", color: "--bad", values: field("instancesErrored") },
+          { label: "Completed", color: "--chart-good", values: field("instancesCompleted") },
+          { label: "Failed", color: "--chart-bad", values: field("instancesErrored") },
         ]}
       />
       <Chart
         label="Instances started per minute"
         times={times}
-        series={[{ label: "Started", color: "--active", values: field("instancesStarted") }]}
+        series={[{ label: "Started", color: "--chart-active", values: field("instancesStarted") }]}
       />
       <Chart
         label="Hook attempts per minute"
         times={times}
         series={[
-          { label: "Completed", color: "--good", values: field("hooksCompleted") },
-          { label: "Retried", color: "--warns", values: field("hooksRetried") },
-          { label: "Failed", color: "--bad", values: field("hooksFailed") },
+          { label: "Completed", color: "--chart-good", values: field("hooksCompleted") },
+          { label: "Retried", color: "--chart-warns", values: field("hooksRetried") },
+          { label: "Failed", color: "--chart-bad", values: field("hooksFailed") },
         ]}
       />
     </>
@@ -154,9 +164,9 @@ const SHOWN: readonly Figure[] = ["running", "waiting", "queued", "paused", "err
 
 function WorkflowCounts({ counts }: { readonly counts: Readonly<Record<string, InstanceCounts>> }) {
   const names = Object.keys(counts).sort();
-  if (names.length === 0) return <Empty title="No workflow has an instance yet">They appear here once created.</Empty>;
   return (
     <Card title="Workflows">
+      {names.length === 0 && <Empty title="There are no workflows yet">They appear here with their instances.</Empty>}
       <ul class="workflow-counts">
         {names.map((name) => (
           <li key={name}>

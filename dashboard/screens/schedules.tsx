@@ -38,7 +38,9 @@ const COLUMNS: readonly Column<Schedule>[] = [
     cell: ({ name, workflowName }) => (
       <span class="id">
         <strong>{name}</strong>
-        <Link to={`/workflows?workflow=${encodeURIComponent(workflowName)}`}>{workflowName}</Link>
+        <small class="below">
+          <Link to={`/workflows?workflow=${encodeURIComponent(workflowName)}`}>{workflowName}</Link>
+        </small>
       </span>
     ),
   },
@@ -46,7 +48,10 @@ const COLUMNS: readonly Column<Schedule>[] = [
     title: "When",
     cell: ({ cron, timezone }) => (
       <>
-        {describeCron(cron)} <code class="faint">{cron}</code> <small class="faint">{timezone}</small>
+        {describeCron(cron)}
+        <small class="below faint">
+          <code>{cron}</code> {timezone}
+        </small>
       </>
     ),
   },

@@ -3,7 +3,7 @@ import { useResource } from "../data/live.ts";
 import type { Failure, Subject } from "../data/types.ts";
 import { hasHidden } from "../data/values.ts";
 import { Copy } from "../parts/copy.tsx";
-import { ChoiceFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { ChoiceFilter, Filters, Pager, TextFilter } from "../parts/fields.tsx";
 import { Empty, Loaded, Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -54,10 +54,10 @@ function Board({ dispatcher }: { readonly dispatcher: string }) {
   const list = useResource<SubjectList>(`/subjects${path(dispatcher)}${filters}`);
   return (
     <>
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         <TextFilter name="group" label="Group" />
         <ChoiceFilter name="status" label="Status" options={STATUSES.map((status) => [status, status])} />
-      </form>
+      </Filters>
       <Loaded from={list}>
         {({ subjects, cursor }) => (
           <>

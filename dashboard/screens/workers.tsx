@@ -46,9 +46,14 @@ const COLUMNS: readonly Column<Worker>[] = [
     title: "Slots",
     kind: "number",
     cell: ({ concurrency: { hooks, workflows } }) => (
-      <span title="For workflows, and for hooks">
-        {workflows} + {hooks}
-      </span>
+      <>
+        <span>
+          {workflows} <span class="faint">workflows</span>
+        </span>{" "}
+        <span>
+          {hooks} <span class="faint">hooks</span>
+        </span>
+      </>
     ),
   },
   { title: "Version", kind: "minor", cell: ({ version }) => version },

@@ -4,7 +4,7 @@ import { useResource } from "../data/live.ts";
 import { count, figure } from "../data/times.ts";
 import { type Figure, type Instance, type InstanceCounts, STATUSES, type Statistics } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
-import { ChoiceFilter, ErrorFilter, Pager, TextFilter } from "../parts/fields.tsx";
+import { ChoiceFilter, ErrorFilter, Filters, Pager, TextFilter } from "../parts/fields.tsx";
 import { actOnAll, CountOf, type JobAction, JobProgress, type JobTarget } from "../parts/jobs.tsx";
 import { Empty, Loaded, Page } from "../parts/page.tsx";
 import { Status, wordOf } from "../parts/status.tsx";
@@ -52,7 +52,7 @@ export function WorkflowsPage() {
         )
       }
     >
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+      <Filters>
         <TextFilter name="id" label="Id begins with" hint="order-42" />
         <ChoiceFilter name="workflow" label="Workflow" options={workflows.map((name) => [name, name])} />
         <ChoiceFilter
@@ -66,7 +66,7 @@ export function WorkflowsPage() {
         <TextFilter name="step" label="Has come to step" hint="charge card" />
         {workflow !== null && <VersionFilter workflow={workflow} />}
         <ErrorFilter />
-      </form>
+      </Filters>
       <JobProgress />
       <Loaded from={page}>
         {(list) => (
@@ -243,22 +243,28 @@ const COLUMNS: readonly Column<Instance>[] = [
 ];
 
 const ACTIONS: readonly JobAction[] = [
-  { action: "pause", name: "Pause", effect: "They are paused when their running steps have ended." },
-  { action: "resume", name: "Resume", effect: "They continue where they were." },
-  { action: "retry", name: "Retry", effect: "Their failed steps are tried again; all others keep their results." },
-  { action: "restart", name: "Restart", effect: "They begin again with the same params. Steps are not undone." },
-  { action: "terminate", name: "Terminate", effect: "They end now. Steps that run are aborted." },
-  { action: "delete", name: "Delete", effect: "They are deleted with their histories. This can't be undone." },
+  { action: "pause", name: "Pause", effect: "They are paused when their running steps have ended.", danger: false },
+  { action: "resume", name: "Resume", effect: "They continue where they were.", danger: false },
+  {
+    action: "retry",
+    name: "Retry",
+    effect: "Their failed steps are tried again; all others keep their results.",
+    danger: false,
+  },
+  {
+    action: "restart",
+    name: "Restart",
+    effect: "They begin again with the same params. Steps are not undone.",
+    danger: true,
+  },
+  { action: "terminate", name: "Terminate", effect: "They end now. Steps that run are aborted.", danger: true },
+  {
+    action: "delete",
+    name: "Delete",
+    effect: "They are deleted with their histories. This can't be undone.",
+    danger: true,
+  },
 ];
-
-const BULK = [
-  { action: "pause", name: "Pause", danger: false },
-  { action: "resume", name: "Resume", danger: false },
-  { action: "retry", name: "Retry", danger: false },
-  { action: "restart", name: "Restart", danger: true },
-  { action: "terminate", name: "Terminate", danger: true },
-  { action: "delete", name: "Delete", danger: true },
-] as const;
 
 /** Actions on the selected instances, one after another, with their progress. */
 function BulkBar({ selected, onDone }: { readonly selected: readonly Instance[]; readonly onDone: () => void }) {
@@ -289,16 +295,21 @@ function BulkBar({ selected, onDone }: { readonly selected: readonly Instance[];
     <div class="bulk" role="toolbar" aria-label="Selected instances">
       <strong>{count(selected.length)} selected</strong>
       {progress.value === null ? (
-        BULK.map(({ action, name, danger }) => (
-          <button
-            key={action}
-            type="button"
-            class={danger ? "button danger" : "button"}
-            onClick={() => run(name, action, danger)}
-          >
-            {name}
+        <>
+          {ACTIONS.map(({ action, name, danger }) => (
+            <button
+              key={action}
+              type="button"
+              class={danger ? "button danger" : "button"}
+              onClick={() => run(name, action, danger)}
+            >
+              {name}
+            </button>
+          ))}
+          <button type="button" class="quiet" onClick={onDone}>
+            Clear selection
           </button>
-        ))
+        </>
       ) : (
         <progress max={selected.length} value={progress.value} aria-label="Progress" />
       )}

@@ -1,19 +1,21 @@
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { session, signedOut } from "../data/api.ts";
 import { connected } from "../data/live.ts";
 import { paused } from "../data/streams.ts";
 import { exact, toggleExact } from "../data/times.ts";
+import { Icon } from "../parts/icon.tsx";
 import { Empty, Page } from "../parts/page.tsx";
 import { Overview } from "../screens/overview.tsx";
-import { ask, Dialogs, messageOf } from "./dialogs.tsx";
+import { Dialogs, messageOf } from "./dialogs.tsx";
 import { Help } from "./help.tsx";
 import { overlay, PALETTE_KEY } from "./keys.ts";
 import { lazy } from "./lazy.tsx";
 import { Palette } from "./palette.tsx";
-import { currentView, Link, route } from "./router.tsx";
+import { Link, route } from "./router.tsx";
+import { SavedViews } from "./saved-views.tsx";
 import { SCREENS } from "./screens.ts";
 import { nextTheme, theme } from "./theme.ts";
-import { forgetView, saveView, views } from "./views.ts";
 
 const InstancePage = lazy(async () => (await import("../instance/instance-page.tsx")).InstancePage);
 const WorkflowsPage = lazy(async () => (await import("../screens/workflows.tsx")).WorkflowsPage);
@@ -93,6 +95,13 @@ function Screen() {
 }
 
 function Sidebar() {
+  const screens = useRef<HTMLElement>(null);
+  const part = route.value[0];
+  useEffect(() => {
+    const { current: nav } = screens;
+    const link = nav?.querySelector<HTMLElement>("[aria-current]");
+    if (nav && link) nav.scrollLeft = link.offsetLeft - (nav.clientWidth - link.clientWidth) / 2; // it scrolls on phones
+  }, [part]);
   return (
     <aside class="sidebar">
       <Link to="/" class="brand">
@@ -106,12 +115,10 @@ function Sidebar() {
         <span>Search</span>
         <kbd>{PALETTE_KEY}</kbd>
       </button>
-      <nav aria-label="Screens">
-        {SCREENS.map(({ name, to, part, icon }) => (
-          <Link key={to} to={to} class="screen" aria-current={route.value[0] === part ? "page" : undefined}>
-            <svg viewBox="0 0 16 16" aria-hidden="true">
-              <path d={icon} />
-            </svg>
+      <nav ref={screens} aria-label="Screens">
+        {SCREENS.map(({ name, to, part: own, icon }) => (
+          <Link key={to} to={to} class="screen" aria-current={part === own ? "page" : undefined}>
+            <Icon path={icon} />
             {name}
           </Link>
         ))}
@@ -126,15 +133,15 @@ function Sidebar() {
           title="Times of day, or how long ago (t)"
           aria-label={exact.value ? "Times of day: show how long ago" : "How long ago: show times of day"}
         >
-          <svg viewBox="0 0 16 16" aria-hidden="true">
-            <path d="M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M8 4.8V8l2.3 1.6" />
-          </svg>
+          <Icon path="M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M8 4.8V8l2.3 1.6" />
           <span>{exact.value ? "Times of day" : "How long ago"}</span>
         </button>
         <button type="button" class="quiet" onClick={nextTheme}>
+          <Icon path="M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12M10.5 5v6" />
           Theme: {theme.value}
         </button>
         <button type="button" class="quiet" onClick={() => (overlay.value = "help")}>
+          <Icon path="M1.5 4.5h13v7h-13zM5 9.5h6M4.4 7h.01M6.8 7h.01M9.2 7h.01M11.6 7h.01" />
           Shortcuts <kbd>?</kbd>
         </button>
       </div>
@@ -158,44 +165,5 @@ function LiveSwitch() {
       <i aria-hidden="true" />
       {words[state]}
     </button>
-  );
-}
-
-function SavedViews() {
-  const save = () =>
-    ask({
-      title: "Save this view",
-      text: "It is kept in this browser, with its filters.",
-      action: "Save",
-      fields: (
-        <label class="field">
-          <span>Name</span>
-          <input name="name" required maxLength={60} autocomplete="off" defaultValue={document.title.split(" – ")[0]} />
-        </label>
-      ),
-      act: async (form) => {
-        saveView({ name: String(form.get("name")), to: currentView() });
-        return "The view is saved.";
-      },
-    });
-  return (
-    <section class="views" aria-label="Saved views">
-      <header>
-        <h2>Saved views</h2>
-        <button type="button" class="quiet" onClick={save} aria-label="Save this view" title="Save this view">
-          +
-        </button>
-      </header>
-      <ul>
-        {views.value.map(({ name, to }) => (
-          <li key={name}>
-            <Link to={to}>{name}</Link>
-            <button type="button" class="quiet" aria-label={`Forget ${name}`} onClick={() => forgetView(name)}>
-              ×
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

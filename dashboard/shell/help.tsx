@@ -12,7 +12,7 @@ const KEYS: readonly (readonly [keys: string, meaning: string])[] = [
   ["Enter", "show or hide the steps of a child"],
   ["+ − 0", "zoom a waterfall, and show all of it"],
   ["← →", "move a zoomed waterfall"],
-  ["Esc", "close what is open"],
+  ["Esc", "close what is open, or leave a field"],
 ];
 
 export function Help() {

@@ -20,14 +20,11 @@ export function startKeys(): void {
       overlay.value = "palette";
       return;
     }
-    if (
-      event.metaKey ||
-      event.ctrlKey ||
-      event.altKey ||
-      isTyping(event.target) ||
-      document.querySelector("dialog[open]")
-    )
+    if (event.metaKey || event.ctrlKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (isTyping(event.target)) {
+      if (event.key === "Escape") event.target.blur(); // then the other keys work again
       return;
+    }
     const action = actionOf(event.key);
     if (action === undefined) return;
     event.preventDefault();
@@ -69,7 +66,7 @@ function search(): void {
   else field.focus();
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | null): target is HTMLElement {
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );

@@ -8,6 +8,7 @@ import type { Instance, Statistics } from "../data/types.ts";
 import { Modal } from "./dialogs.tsx";
 import { overlay } from "./keys.ts";
 import { open } from "./router.tsx";
+import { saveThisView } from "./saved-views.tsx";
 import { SCREENS } from "./screens.ts";
 import { nextTheme } from "./theme.ts";
 import { views } from "./views.ts";
@@ -107,6 +108,7 @@ function useCommands(text: string): Command[] {
       kind: "command",
       run: toggleExact,
     },
+    { name: "Save this view", kind: "command", run: saveThisView },
     { name: "Switch between light and dark", kind: "command", run: nextTheme },
     { name: "Keyboard shortcuts", kind: "command", run: () => (overlay.value = "help") },
   ];

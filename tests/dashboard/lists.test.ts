@@ -51,6 +51,16 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's lists in Chromium", () => {
     expect(await page.getByLabel("Status").inputValue()).toBe("");
   });
 
+  test("lose all their filters at once", async () => {
+    await page.goto(`${url}/workflows?workflow=checkout&status=errored&id=order-42&label=tenant%3Dacme`);
+    await link("order-4257").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.waitForURL(`${url}/workflows`);
+    await link("catalog-north").waitFor();
+    expect(await page.getByLabel("Id begins with").inputValue()).toBe("");
+    expect(await page.getByRole("button", { name: "Clear filters" }).count()).toBe(0);
+  });
+
   test("search errors only for callers that see them", async () => {
     const search = page.getByLabel("Error contains");
     for (const path of ["/workflows", "/hooks"]) {

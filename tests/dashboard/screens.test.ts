@@ -59,13 +59,15 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's screens in Chromium", () => {
     },
   );
 
-  test("fit on a phone, where only tables and the navigation scroll sideways", async () => {
+  test("fit on a phone, where only the navigation scrolls sideways", async () => {
     const { page, context } = await open("/", { viewport: { width: 360, height: 740 }, hasTouch: true });
     for (const [path, text] of SCREENS) {
       await page.goto(`${url}${path}`);
       await page.getByText(text).first().waitFor({ state: "attached" });
       const width = await page.evaluate("document.documentElement.scrollWidth");
       expect(width, path).toBeLessThanOrEqual(360);
+      const wider = "[...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > 360)";
+      expect(await page.evaluate(`${wider}.map((one) => one.outerHTML.slice(0, 200))`), path).toEqual([]);
       expect(await findViolations(page), path).toEqual([]);
     }
     await context.close();
@@ -125,13 +127,17 @@ describe.skipIf(!HAS_BROWSER)("the dashboard's screens in Chromium", () => {
     await keyboard.type("order");
     expect(await page.evaluate("document.activeElement.name")).toBe("id");
     await keyboard.press("Escape");
-    await page.evaluate("document.activeElement.blur()");
 
     await keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
     expect(await findViolations(page)).toEqual([]);
+    await page.evaluate(
+      "document.querySelector('dialog').close(); dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }))",
+    );
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))");
+    await page.getByRole("combobox", { name: "Search for a screen" }).waitFor();
     await keyboard.press("Escape");
-
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Search for a screen" }).waitFor();
     await keyboard.type("dead letters");
