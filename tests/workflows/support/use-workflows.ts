@@ -128,21 +128,24 @@ export class WorkflowProcess<Registry extends Workflows> {
   }
 
   /** As a deployment does: what runs is given back at once. */
-  async stop(): Promise<void> {
-    const progress = { over: false };
-    const stopped = this.dispatcher.stopPolling({ deadlineMs: 0 }).finally(() => {
-      progress.over = true;
-    });
-    // No time passes, unless it doesn't come to an end: what is sent again, because a test lets its answer be lost, waits for
-    // time.
-    const patience = performance.now() + 2000;
-    while (!progress.over) await this.clock.advanceAndSettle(performance.now() < patience ? 0 : 10);
-    await stopped;
+  stop(): Promise<void> {
+    return this.#lettingTimePass(this.dispatcher.stopPolling({ deadlineMs: 0 }), 10);
   }
 
   async close(): Promise<void> {
     await this.stop();
-    await this.store.close();
+    await this.#lettingTimePass(this.store.close(), 1000);
+  }
+
+  /** No time passes, unless it takes long: a write that is sent again, because its answer was lost, waits for time. */
+  async #lettingTimePass(ending: Promise<void>, stepMs: number): Promise<void> {
+    const progress = { over: false };
+    const ended = ending.finally(() => {
+      progress.over = true;
+    });
+    const patience = performance.now() + 2000;
+    while (!progress.over) await this.clock.advanceAndSettle(performance.now() < patience ? 0 : stepMs);
+    await ended;
   }
 }
 
