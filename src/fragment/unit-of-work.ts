@@ -1,3 +1,4 @@
+import { makeDetachable } from "../detachable.ts";
 import { InvalidInputError, PerdureError } from "../errors.ts";
 import type { HookDefinitions, HookInput } from "../hooks/define-hook.ts";
 import type { RegisteredHooks } from "../hooks/registered-hooks.ts";
@@ -140,3 +141,5 @@ class BufferedUnitOfWork implements UnitOfWork<HookDefinitions> {
     );
   }
 }
+
+makeDetachable(BufferedUnitOfWork);

@@ -1,3 +1,4 @@
+import { makeDetachable } from "../detachable.ts";
 import type { Dialect } from "../store/dialect.ts";
 import type { EngineTransaction } from "../store/engine.ts";
 import { buildSql, checkParameters, checkText } from "../store/sql.ts";
@@ -38,3 +39,5 @@ export class OpenTransaction implements OwnedTransaction {
     this.#over = true;
   }
 }
+
+makeDetachable(OpenTransaction);

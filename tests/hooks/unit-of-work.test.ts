@@ -47,6 +47,17 @@ describe.each(DRIVERS)("units of work on $name", (engine) => {
     expect(await texts()).toEqual(["ada"]);
   });
 
+  test("can be taken apart", async () => {
+    await unitOfWork(async ({ sql, query, triggerHook }) => {
+      await sql`insert into notes (id, text) values (${1}, ${"ada"})`;
+      expect(await query("select text from notes where id = 1")).toEqual([{ text: "ada" }]);
+      triggerHook("greet", "ada");
+    });
+
+    expect(await texts()).toEqual(["ada"]);
+    expect((await process.durableHooks.list()).hooks).toHaveLength(1);
+  });
+
   test("roll back when it rejects, and pass on the very error", async () => {
     const error = new Error("changed my mind");
     const failure = unitOfWork(async (uow) => {

@@ -37,6 +37,21 @@ describe.each([...DRIVERS, ENCRYPTED_SQLITE])("a step with a transaction on $nam
     ]);
   });
 
+  test("can be taken apart, like the step itself", async () => {
+    const book = await ledger().create();
+    const workflow = defineWorkflow({ name: "apart" }, async (_event, { do: perform, transaction }) => {
+      const amount = await perform("before", () => 1);
+      return transaction("write", async ({ sql, query }) => {
+        await sql`insert into ledger (owner, amount) values (${book.owner}, ${amount})`;
+        return (await query("select amount from ledger")).length > 0;
+      });
+    });
+    const process = subject.start({ workflow });
+
+    expect(await (await process.workflows.workflow.create()).result()).toBe(true);
+    expect(await book.amounts()).toEqual([1]);
+  });
+
   test("writes nothing if its function throws, and is tried again", async () => {
     const book = await ledger().create();
     const workflow = defineWorkflow({ name: "retry" }, async (_event, step) =>

@@ -16,6 +16,15 @@ export const STEPS: readonly Program[] = [
       return [first, second, await step.do("third", async () => [first, second])];
     },
   },
+  {
+    name: "methods that are taken off the step",
+    run: async ({ do: perform, sleep, waitForEvent }) => {
+      const first = await perform("first", async () => 1);
+      await sleep("briefly", 10);
+      const late = await caught(waitForEvent("event", { type: "never", timeout: "1 second" }));
+      return [first, await perform("second", async () => 2), "message" in (late as object)];
+    },
+  },
   { name: "nothing is given back", run: async (step) => void (await step.do("nothing", async () => undefined)) },
   {
     name: "steps at once keep their places",

@@ -1,3 +1,4 @@
+import { makeDetachable } from "../../../detachable.ts";
 import type { Duration } from "../../../duration.ts";
 import { InvalidInputError } from "../../../errors.ts";
 import type { TriggerOptions } from "../../../hooks/trigger.ts";
@@ -317,6 +318,8 @@ export class Steps implements WorkflowStep {
     return this.#runtime.workflows.settings;
   }
 }
+
+makeDetachable(Steps); // as Cloudflare's step, and that of the test kit
 
 /** A step may fail before the code waits for it, or without: that is no reason to end the process. */
 export function tolerated<Result>(step: Promise<Result>): Promise<Result> {
