@@ -37,7 +37,7 @@ test("a dropped database is gone", async () => {
 });
 
 test("dropping a database with an open connection tells whose it is", async () => {
-  const database = await createDatabase();
+  const database = await createDatabase({ closingMs: 100 });
   const leak = await connect(database.url);
   leak.on("error", () => {});
   await leak.query("SELECT 'the leak'");

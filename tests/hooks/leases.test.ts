@@ -3,7 +3,7 @@ import { StoreError } from "../../src/errors.ts";
 import { settle } from "../support/controlled-clock.ts";
 import { ENGINES } from "../support/engines.ts";
 import { forever, Gate, recordCalls } from "./support/handlers.ts";
-import { eventually, LEASE_MS, type TestProcess, useHooks } from "./support/use-hooks.ts";
+import { eventually, LEASE_MS, type TestProcess, useHooks, warmUp } from "./support/use-hooks.ts";
 
 /** A hook is claimed, or it is written as already claimed and started where it was triggered. */
 const WAYS = ["claimed", "started where it was triggered"] as const;
@@ -179,11 +179,7 @@ describe.each(ENGINES)("leases on $name", (engine) => {
     const greet = recordCalls<string>();
     const process = fixture.process({ greet: greet.definition });
     process.start();
-    await eventually(async () => {
-      await process.hooks.greet.trigger("warm up");
-      expect(greet.calls.length).toBeGreaterThan(0);
-    });
-    await eventually(async () => expect((await process.durableHooks.list()).hooks).toEqual([]));
+    await warmUp(process, greet);
     const insert = process.store.hooks.insert.bind(process.store.hooks);
     vi.spyOn(process.store.hooks, "insert").mockImplementationOnce(async (triggers) => {
       const inserted = await insert(triggers);

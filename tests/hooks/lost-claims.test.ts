@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ENGINES } from "../support/engines.ts";
 import { forever, recordCalls } from "./support/handlers.ts";
 import { Unanswered } from "./support/unanswered.ts";
-import { eventually, LEASE_MS, useHooks, withTime } from "./support/use-hooks.ts";
+import { eventually, LEASE_MS, useHooks, warmUp, withTime } from "./support/use-hooks.ts";
 
 const ONCE = { retries: { limit: 0 } };
 
@@ -109,11 +109,7 @@ describe.each(ENGINES)("a hook whose claim isn't answered on $name", (engine) =>
     const greet = recordCalls<string>();
     const process = fixture.process({ greet: greet.definition });
     process.start();
-    await eventually(async () => {
-      await process.hooks.greet.trigger("warm up");
-      expect(greet.calls.length).toBeGreaterThan(0);
-    });
-    await eventually(async () => expect((await process.durableHooks.list()).hooks).toEqual([]));
+    await warmUp(process, greet);
     const inserts = new Unanswered(process.store.hooks.statements, "insert");
     let outcome = "open";
     process.hooks.greet.trigger("ada", ONCE).then(

@@ -39,7 +39,7 @@ test("a hook whose claim was answered after the lease ended isn't started", asyn
 });
 
 test("a process that is asked to stop ends by itself when its server is out of reach", async () => {
-  const worker = await group.start({ database: proxy.url });
+  const worker = await group.start({ database: proxy.url, deadlineMs: 1000 });
   const [first] = await group.trigger("note");
   await group.seen(worker, "ran", first);
   await group.emptied();

@@ -4,7 +4,8 @@ import { Client, escapeIdentifier } from "pg";
 import { inject } from "vitest";
 import { withDatabase } from "./postgres-url.ts";
 
-const CLOSING_DEADLINE_MS = 30_000;
+/** Much longer than a connection takes to close, on the slowest machine. */
+const CLOSING_MS = 30_000;
 
 export interface TestDatabase {
   readonly url: string;
@@ -16,10 +17,13 @@ export interface TestDatabaseOptions {
   readonly empty?: boolean;
   /** Of an empty one, instead of UTF8. */
   readonly encoding?: "LATIN1";
+  /** How long `drop` waits for connections that are about to close. */
+  readonly closingMs?: number;
 }
 
 /** Clones the migrated template, or an empty one, into a database of the caller's own. */
-export async function createDatabase({ empty = false, encoding }: TestDatabaseOptions = {}): Promise<TestDatabase> {
+export async function createDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  const { empty = false, encoding, closingMs = CLOSING_MS } = options;
   const { url, prefix, template: migrated } = inject("postgres");
   const encoded = encoding === undefined ? "" : ` ENCODING '${encoding}' LOCALE_PROVIDER libc LOCALE 'C'`;
   const template = empty ? "template0" : migrated;
@@ -31,7 +35,7 @@ export async function createDatabase({ empty = false, encoding }: TestDatabaseOp
     url: withDatabase(url, name),
     drop: () =>
       withClient(url, async (client) => {
-        const leaked = await connectionsLeft(client, name);
+        const leaked = await connectionsLeft(client, name, closingMs);
         await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
         if (leaked.length > 0) {
           throw new Error(
@@ -44,8 +48,8 @@ export async function createDatabase({ empty = false, encoding }: TestDatabaseOp
 }
 
 /** The last queries of the connections that stay open. The server notices a closed one a little after its client. */
-async function connectionsLeft(client: Client, name: string): Promise<string[]> {
-  const deadline = performance.now() + CLOSING_DEADLINE_MS;
+async function connectionsLeft(client: Client, name: string, closingMs: number): Promise<string[]> {
+  const deadline = performance.now() + closingMs;
   for (;;) {
     const { rows } = await client.query<{ query: string }>(
       "SELECT query FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'",

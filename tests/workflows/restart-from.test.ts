@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineWorkflow, type WorkflowEvent } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { untilFarOff } from "./support/lose-process.ts";
+import { retryRepaired } from "./support/retry-repaired.ts";
 import { untilStatus, useWorkflows } from "./support/use-workflows.ts";
 
 const once = { retries: { limit: 0 } } as const;
@@ -186,12 +187,7 @@ describe.each(ENGINES)("restarting from a step on $name", (engine) => {
           throw new Error("it went wrong", { cause });
         }
       });
-      const { workflows } = subject.start({ workflow });
-      const instance = await workflows.workflow.create();
-      await untilStatus(subject.clock, instance, "errored");
-      broken.clear();
-      await instance.retryFailedStep();
-      await untilStatus(subject.clock, instance, "complete");
+      const instance = await retryRepaired(subject, workflow, broken);
       expect((await instance.status()).output).toEqual(["make good 1", "fatal 2"]);
       expect(ran).toEqual(["caught", "make good", "fatal", "tell", "fatal"]);
     });
@@ -240,12 +236,7 @@ describe.each(ENGINES)("restarting from a step on $name", (engine) => {
           return step.do("inner", once, body("inner")).then((inner) => [good, inner]);
         }),
       );
-      const { workflows } = subject.start({ workflow });
-      const instance = await workflows.workflow.create();
-      await untilStatus(subject.clock, instance, "errored");
-      broken.clear();
-      await instance.retryFailedStep();
-      await untilStatus(subject.clock, instance, "complete");
+      const instance = await retryRepaired(subject, workflow, broken);
       expect((await instance.status()).output).toEqual(["good 1", "inner 2"]);
       expect(ran).toEqual(["good", "inner", "inner"]);
     });

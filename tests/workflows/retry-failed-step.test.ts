@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defineWorkflow } from "../../src/index.ts";
 import { ENGINES } from "../support/engines.ts";
 import { afterLong, replaceProcess, untilFarOff } from "./support/lose-process.ts";
+import { retryRepaired } from "./support/retry-repaired.ts";
 import { untilStatus, useWorkflows } from "./support/use-workflows.ts";
 
 const once = { retries: { limit: 0 } } as const;
@@ -27,12 +28,7 @@ describe.each(ENGINES)("retrying the failed step on $name", (engine) => {
       const first = await step.do("first", once, charge("first bank")).catch(() => "none");
       return [first, await step.do("second", once, charge("second bank"))];
     });
-    const { workflows } = subject.start({ workflow });
-    const instance = await workflows.workflow.create();
-    await untilStatus(subject.clock, instance, "errored");
-    broken.clear();
-    await instance.retryFailedStep();
-    await untilStatus(subject.clock, instance, "complete");
+    const instance = await retryRepaired(subject, workflow, broken);
     expect(charged).toEqual(["first bank", "second bank", "second bank"]);
     expect((await instance.status()).output).toEqual(["none", "second bank"]);
   });
@@ -99,12 +95,7 @@ describe.each(ENGINES)("retrying the failed step on $name", (engine) => {
         throw new PaymentError(error);
       }
     });
-    const { workflows } = subject.start({ workflow });
-    const instance = await workflows.workflow.create();
-    await untilStatus(subject.clock, instance, "errored");
-    broken.clear();
-    await instance.retryFailedStep();
-    await untilStatus(subject.clock, instance, "complete");
+    await retryRepaired(subject, workflow, broken);
     expect(charged).toEqual(["first bank", "second bank", "second bank"]);
   });
 

@@ -167,3 +167,18 @@ export function withTime<Result>(clock: ControlledClock, check: () => Result | P
     return check();
   });
 }
+
+/** Triggers a hook until it has run, and waits for its end: from then on triggers are born claimed. */
+export async function warmUp(
+  process: {
+    readonly hooks: { readonly greet: { trigger(payload: string): Promise<unknown> } };
+    readonly durableHooks: DurableHooks;
+  },
+  greet: { readonly calls: readonly unknown[] },
+): Promise<void> {
+  await eventually(async () => {
+    await process.hooks.greet.trigger("warm up");
+    expect(greet.calls.length).toBeGreaterThan(0);
+  });
+  await eventually(async () => expect((await process.durableHooks.list()).hooks).toEqual([]));
+}
