@@ -45,7 +45,7 @@ export type Duration = number | `${number} ${UnitName}` | `${number}${UnitName}`
 const PATTERN = /^\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)\s*([a-z]+)\s*$/i;
 
 /**
- * Gives whole milliseconds, rounded to the nearest. `label` names the duration in errors.
+ * Returns whole milliseconds, rounded to the nearest. `label` names the duration in errors.
  *
  * @example parseDuration("1.5 hours", "timeout") // 5_400_000
  */

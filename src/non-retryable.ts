@@ -17,6 +17,6 @@ export function isNonRetryable(error: unknown): boolean {
       name === NAME || CODES.includes(code) || Reflect.get(Object(Reflect.get(error, "constructor")), "name") === NAME
     );
   } catch {
-    return false; // any value can be thrown, also one whose getters throw
+    return false; // any value can be thrown, even one whose getters throw
   }
 }

@@ -25,7 +25,7 @@ export function toJsonSchema(schema: StandardSchemaV1): Readonly<Record<string, 
 }
 
 /**
- * Gives what a schema makes of a value; a promise only if the schema is asynchronous. `label` begins a sentence: `The payload
+ * Returns what a schema makes of a value; a promise only if the schema is asynchronous. `label` begins a sentence: `The payload
  * of "sendMail"`. Refuses a promise as the value, with a schema or without: a forgotten await must not become a wait.
  */
 export function applySchema(

@@ -22,7 +22,9 @@ export function inTransactions(plan: readonly HookBehaviour[]): HookBehaviour[] 
   return plan.map((behaviour) => TRANSACTING[behaviour] ?? behaviour);
 }
 
-/** Completes the hook in a transaction that writes a row with its key. Gives whether the behaviour is one of a transaction. */
+/**
+ * Completes the hook in a transaction that writes a row with its key. Returns whether the behaviour is one of a transaction.
+ */
 export async function transact(
   process: SimulatedProcess,
   behaviour: HookBehaviour,

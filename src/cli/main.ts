@@ -36,7 +36,7 @@ export async function main(parameters: readonly string[] = process.argv.slice(2)
   process.off("SIGTERM", interrupt);
 }
 
-/** Gives the exit code; null if the command has set it, or ended well. */
+/** Returns the exit code; null if the command has set it, or ended well. */
 export async function run(parameters: readonly string[], context: CommandContext): Promise<number | null> {
   const { terminal, signal } = context;
   try {

@@ -33,7 +33,7 @@ export class JobSlice {
     this.#heldUntil = askedAt + JOB_LEASE_MS;
   }
 
-  /** Rejects if the database fails: then the job goes on when its lease is over. */
+  /** Rejects if the database fails: then the job continues when its lease is over. */
   async run(): Promise<void> {
     const { clock } = this.#runtime.store;
     const endAt = clock.monotonic() + SLICE_MS;

@@ -17,7 +17,7 @@ export interface QueueGauges {
 const LIMITS: CountLimits = { lane: 100_000, deadLetters: 10_000 };
 /** An answer is used again for at least this long, */
 const KEPT_MS = 5000;
-/** and for so many times as long as it took, so that counting takes little of the database's time; */
+/** and for this many times as long as it took, so that counting takes little of the database's time; */
 const KEPT_TIMES = 100;
 /** but not longer than this: an alert must notice. */
 const LONGEST_KEPT_MS = 60_000;

@@ -152,7 +152,7 @@ export class TransactionAttempt<End, Sent, Done> {
     }
   }
 
-  /** Rejects when the attempt is dropped or times out, or after the limit, whatever becomes of the work. */
+  /** Rejects when the attempt is dropped or times out, or after the limit, whatever happens to the work. */
   #unlessStopped<Value>(work: Promise<Value>, limitMs: number | null = null): Promise<Value> {
     work.catch(() => {});
     const signal = this.#host.signal();

@@ -67,7 +67,7 @@ export class UnclaimedWatch {
     if (unknown.length === 0) return;
     if (this.#known.size > MOST_REMEMBERED) this.#known.clear();
     for (const due of unknown) this.#known.set(keyOf(due), now + CLAIMED_MS);
-    void this.#report(unknown).catch(() => {}); // the database is away: the next look finds them again
+    void this.#report(unknown).catch(() => {}); // the database is unavailable: the next look finds them again
   }
 
   async #report(unknown: readonly DueName[]): Promise<void> {

@@ -76,7 +76,9 @@ export interface Engine {
     onWritten: (transactionId: string | null) => void,
   ): ForeignInstances;
 
-  /** Calls back soon after a transaction has committed; never if it doesn't. Gives what to call when it seems to have ended. */
+  /**
+   * Calls back soon after a transaction has committed; never if it doesn't. Returns what to call when it seems to have ended.
+   */
   watchCommit?(transactionId: string, onCommitted: () => void): () => void;
 
   /** Runs `body` in one transaction, while no other process migrates this database. Creates the migrations table if needed. */

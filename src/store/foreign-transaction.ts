@@ -54,6 +54,6 @@ export type Awaitable<Value> = Value | Promise<Value>;
 export interface ForeignInstances {
   /** An instance whose id exists is left alone. The results are in the order of the instances. */
   insert(instances: readonly InstanceInsert[]): Awaitable<InstanceInsertResult[]>;
-  /** On PostgreSQL the event is delivered after the commit, and what becomes of it isn't known before: it is `relayed`. */
+  /** On PostgreSQL the event is delivered after the commit, so its outcome isn't known yet: it is `relayed`. */
   sendEvent(event: EventInsert): Awaitable<EventInsertResult | { readonly result: "relayed" }>;
 }

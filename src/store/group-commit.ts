@@ -12,7 +12,7 @@ export interface GroupCommitOptions<Item, Result> {
   readonly measure: (item: Item) => { rows: number; bytes: number };
   readonly maxRows?: number;
   readonly maxBytes?: number;
-  /** How long a flush is sent again while the database is away, before its callers get the error. */
+  /** How long a flush is sent again while the database is unavailable, before its callers get the error. */
   readonly patienceMs?: number;
   /** Counts flushes, their sizes and their durations. */
   readonly meter?: FlushMeter;

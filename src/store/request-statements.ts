@@ -38,7 +38,7 @@ export interface RequestStatements {
   /** Null if the key is unknown or has expired. */
   find(request: RequestKey): Promise<RememberedRequest | null>;
 
-  /** Remembers a request before it is carried out. Gives the request that the key stands for, which may be an earlier one. */
+  /** Remembers a request before it is carried out. Returns the request that the key stands for, which may be an earlier one. */
   begin(request: RequestInsert): Promise<RememberedRequest>;
 
   /** Stores the answer. Also deletes some requests that have expired. */

@@ -9,7 +9,7 @@ import { type Discovered, syncDiscovered } from "./sync-discovered.ts";
 /** How subjects are found and handled. */
 export interface HandlingOptions<Cursor = unknown, Meta = unknown> {
   /**
-   * Gives all subjects that there are: an array, an iterable or an async one. Cursors and due times are where new subjects
+   * Returns all subjects that there are: an array, an iterable or an async one. Cursors and due times are where new subjects
    * begin; known ones keep theirs. Left out where subjects are synced elsewhere.
    */
   readonly discover?: () => Discovered<Cursor, Meta> | Promise<Discovered<Cursor, Meta>>;

@@ -159,7 +159,7 @@ export class SubjectLedger {
     return this.delayAfter(record.failures + 1);
   }
 
-  /** How long to wait after so many failures in a row. */
+  /** How long to wait after this many failures in a row. */
   async delayAfter(failures: number): Promise<number> {
     return retryDelay(this.settings.retries, failures, (await this.store()).randomness);
   }

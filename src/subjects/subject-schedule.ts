@@ -58,7 +58,7 @@ export class SubjectSchedule {
     return earliest(await Promise.all(this.#loops.map((loop) => loop.nextWake())));
   }
 
-  /** Discovers and handles what is due, until nothing is or until the deadline. Gives how many that were. */
+  /** Discovers and handles what is due, until nothing is or until the deadline. Returns how many that were. */
   async drain(deadlineMs: number, listens: () => boolean): Promise<number> {
     const endAt = this.#clock.monotonic() + deadlineMs;
     for (let total = 0; ; ) {

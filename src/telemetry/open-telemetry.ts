@@ -36,7 +36,7 @@ export interface OpenTelemetryOptions {
   readonly tracerProvider?: TracerProvider;
 }
 
-/** The run that the code belongs to: its own spans are children of the root, which is exported whatever becomes of a worker. */
+/** The run that the code belongs to: its own spans are children of the root, which is exported whatever happens to a worker. */
 const RUN = createContextKey("perdure.run");
 /** Workers that a process remembers. It mostly has one. */
 const MOST_WORKERS = 100;

@@ -112,7 +112,7 @@ export class TestApp<Hooks extends HookDefinitions, Registry extends Workflows =
 
   /**
    * The process dies: its open transaction is rolled back, its handlers are abandoned where they stand, and its leases stay. A
-   * new process goes on with the same database. Called by a handler, it doesn't return.
+   * new process continues with the same database. Called by a handler, it doesn't return.
    */
   crash(): Promise<void> {
     return this.#world.crash();

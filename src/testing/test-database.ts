@@ -45,7 +45,7 @@ export class TestDatabase extends DatabaseSync {
   }
 }
 
-/** One process' connection to the shared database: of no use to it once it is dead. */
+/** One process' connection to the shared database, which is useless once the process is dead. */
 export function createProcessConnection(
   database: TestDatabase,
   life: ProcessLife,

@@ -15,7 +15,7 @@ interface Place {
 
 const DIED = Symbol("died");
 
-/** A test may follow an instance while processes come and go: in the next one it goes on after the last event that it has. */
+/** A test may follow an instance while processes come and go: in the next one it continues after the last event that it has. */
 export class TestSubscription implements WorkflowInstanceSubscription {
   readonly #place: () => Place;
   readonly #options: SubscribeOptions;

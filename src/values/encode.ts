@@ -11,7 +11,7 @@ export interface EncodeOptions {
 }
 
 /**
- * Gives the JSON text that a value is stored as; `decodeValue` gives the value back as it was. A value of plain JSON becomes
+ * Returns the JSON text that a value is stored as; `decodeValue` gives the value back as it was. A value of plain JSON becomes
  * exactly JSON.stringify's text, unless it has the reserved key `$perdure`.
  *
  * Not kept, because it isn't data: symbol keys, non-enumerable properties, named properties of arrays, a RegExp's `lastIndex`,

@@ -19,7 +19,8 @@ export function isEncoded(text: string): boolean {
 }
 
 /**
- * Whether the first version wrote it. Marking another value so is of no use: the codec gets another location and refuses it.
+ * Whether the first version wrote it. Marking another value like this is useless: the codec gets another location and refuses
+ * it.
  */
 export function isFormerlyEncoded(text: string): boolean {
   return text.startsWith(FORMERLY_BOUND);

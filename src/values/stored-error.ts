@@ -36,7 +36,7 @@ const CUTS: readonly Cut[] = [
 ];
 
 /**
- * Gives the text to store for whatever a handler threw; `decodeValue` reads it. Never throws and never gives more than
+ * Returns the text to store for whatever a handler threw; `decodeValue` reads it. Never throws and never gives more than
  * MAX_ERROR_BYTES. Parts that can't be stored are replaced by a description, such as "[an instance of Socket: not stored]"; an
  * error that is too large keeps the beginnings of its message and stack, its first causes and its short properties.
  */

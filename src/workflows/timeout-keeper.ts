@@ -71,7 +71,7 @@ export class TimeoutKeeper {
     return this.#dueAt === Number.POSITIVE_INFINITY ? null : this.#dueAt - this.#runtime.store.clock.monotonic();
   }
 
-  /** Takes the run from its owner, to be rolled back and to end. Gives false if it isn't overdue any more. */
+  /** Takes the run from its owner, to be rolled back and to end. Returns false if it isn't overdue any more. */
   async end({ instance, ref, run, timeoutMs }: Omit<Deadline, "at" | "remainingMs">): Promise<boolean> {
     const { store, workflows } = this.#runtime;
     const { name, id } = instance;

@@ -64,7 +64,7 @@ export class DrivenInstance {
     this.id = id;
   }
 
-  /** Gives what became of it. */
+  /** Returns what became of it. */
   async does(operation: string, ...parameters: unknown[]): Promise<"done" | "refused"> {
     const answer = await this.#ask({ operation, id: this.id, parameters });
     return "value" in answer ? "done" : "refused";

@@ -46,7 +46,7 @@ export interface Begin {
 
 export interface Program {
   readonly name: string;
-  /** Gives what its steps gave, in whatever form shows it. */
+  /** Returns what its steps gave, in whatever form shows it. */
   readonly run: (step: ProgramStep, event: Begin, world: World & Errors) => Promise<unknown>;
   /** Sent one after the other when the instance exists. */
   readonly events?: readonly { readonly type: string; readonly payload: unknown }[];

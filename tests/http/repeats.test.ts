@@ -11,7 +11,7 @@ const stamped = defineWorkflow(
   async () => {},
 );
 
-/** Gives the payloads of two events. */
+/** Returns the payloads of two events. */
 const pair = defineWorkflow({ name: "pair" }, async (_event, step) => {
   const first = await step.waitForEvent<number>("first", { type: "word" });
   const second = await step.waitForEvent<number>("second", { type: "word" });

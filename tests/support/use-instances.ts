@@ -128,7 +128,7 @@ export class InstancesUnderTest {
     return result as InstanceInsertResult;
   }
 
-  /** Gives the ids. */
+  /** Returns the ids. */
   async createMany(count: number, overrides: Partial<InstanceInsert> = {}): Promise<string[]> {
     const instances = Array.from({ length: count }, () => this.instance(overrides));
     await this.statements.insert(instances);

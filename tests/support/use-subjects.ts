@@ -62,7 +62,7 @@ export class SubjectsUnderTest {
     return this.statements.claim({ ...this.scope, ...request, ...overrides });
   }
 
-  /** Gives the keys. */
+  /** Returns the keys. */
   async claimKeys(overrides: Partial<SubjectClaim> = {}): Promise<string[]> {
     return (await this.claim(overrides)).subjects.map(({ subjectKey }) => subjectKey);
   }

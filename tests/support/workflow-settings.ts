@@ -20,7 +20,7 @@ export type WorkflowRequest =
   | { readonly do: "create"; readonly program: ProgramName; readonly ids: readonly string[]; readonly params: unknown }
   | { readonly do: "result"; readonly program: ProgramName; readonly id: string; readonly timeoutMs: number }
   | { readonly do: "event"; readonly program: ProgramName; readonly id: string; readonly payload: unknown }
-  /** Gives the statements that it has sent since it was asked last. */
+  /** Returns the statements that it has sent since it was asked last. */
   | { readonly do: "statements" }
   | { readonly do: "stop" };
 

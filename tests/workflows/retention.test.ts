@@ -21,7 +21,7 @@ class Plain extends WorkflowEntrypoint {
 
 type Process = WorkflowProcess<{ work: typeof work }>;
 
-/** Everything that may be purged now. Gives how many pieces that took. */
+/** Everything that may be purged now. Returns how many pieces that took. */
 async function purge({ processor }: Pick<Process, "processor">): Promise<number> {
   let pieces = 0;
   for (const source of processor.sources) while (await source.purge()) pieces++;

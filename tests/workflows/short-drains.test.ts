@@ -37,7 +37,7 @@ describe.each(ENGINES)("short waits on $name", (engine) => {
     return { workflow, runs };
   }
 
-  /** One after the other, while time passes, as something outside calls them. Gives how much time has passed. */
+  /** One after the other, while time passes, as something outside calls them. Returns how much time has passed. */
   async function drainUntil(process: ReturnType<typeof subject.process>, isOver: () => boolean): Promise<number> {
     const begin = subject.clock.now();
     while (!isOver() && subject.clock.now() - begin < 5 * WAIT_MS) {

@@ -2,8 +2,8 @@ import type { HttpError } from "../answers/http-error.ts";
 import { type BodyLimits, createDeadline, tooLarge } from "./read-body.ts";
 
 /**
- * Lets a policy read a clone of a request within the limits that hold for us: a clone of more is cut off, and so is one that
- * doesn't arrive. Gives what became of clones: the error that the request is to be refused with, if one was cut off.
+ * Lets a policy read a clone of a request within our own limits: a clone of more is cut off, and so is one that doesn't arrive.
+ * Returns what became of clones: the error that the request is to be refused with, if one was cut off.
  */
 export function boundClones(request: Request, limits: BodyLimits): { readonly exceeded: () => HttpError | undefined } {
   let exceeded: HttpError | undefined;

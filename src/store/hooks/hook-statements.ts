@@ -31,9 +31,9 @@ export interface HookStatements {
   claim(request: ClaimRequest): Promise<ClaimedHook[]>;
   /** Leases hooks with limits, as many as the limits allow. */
   admit(request: HookAdmitRequest): Promise<ClaimedHook[]>;
-  /** Deletes some starts of hooks that are older than this. Gives the number. */
+  /** Deletes some starts of hooks that are older than this. Returns the number. */
   forgetStarts(keptMs: number): Promise<number>;
-  /** Extends leases, each only for its owner. Gives the leases that are still held. */
+  /** Extends leases, each only for its owner. Returns the leases that are still held. */
   renew(leases: readonly HookLease[], leaseMs: number): Promise<HookLease[]>;
   /**
    * Writes how attempts ended, each for itself. The results are in the order of the settlements. A row that is settled already
@@ -41,7 +41,7 @@ export interface HookStatements {
    * `lost`.
    */
   settle(settlements: readonly HookSettlement[], sending?: Sending): Promise<SettleResult[]>;
-  /** Writes how often hooks were tried, each only for its owner. Gives, in the order of the counts, whether it was. */
+  /** Writes how often hooks were tried, each only for its owner. Returns, in the order of the counts, whether it was. */
   count(counts: readonly HookCount[]): Promise<boolean[]>;
   /** Milliseconds until the earliest row in scope is due (zero or less: it is), or null if nothing waits. */
   nextWake(scopes: readonly QueueScope[], question: WakeQuestion): Promise<number | null>;
@@ -61,13 +61,13 @@ export interface HookStatements {
   /** Compares hooks, in the order of ids. Returns all that were compared, so that the caller knows how far it came. */
   search(search: HookSearch): Promise<SearchedHook[]>;
   statistics(namespace: string): Promise<HookStatistics>;
-  /** Makes dead letters due again with fresh attempts. Gives the ids; one whose key is held by a newer hook is left alone. */
+  /** Makes dead letters due again with fresh attempts. Returns the ids; one whose key is held by a newer hook is left alone. */
   redrive(namespace: string, ids: readonly string[]): Promise<string[]>;
-  /** Deletes finished hooks, dead letters or kept ones. Gives the ids. */
+  /** Deletes finished hooks, dead letters or kept ones. Returns the ids. */
   discard(namespace: string, ids: readonly string[]): Promise<string[]>;
-  /** Deletes pending hooks; of running ones it drops the stored trigger that would run them once more. Gives the ids. */
+  /** Deletes pending hooks; of running ones it drops the stored trigger that would run them once more. Returns the ids. */
   cancel(namespace: string, target: CancelTarget): Promise<{ cancelled: string[]; running: string[] }>;
-  /** Deletes completed hooks that were kept for long enough, at most `limit` of them. Gives the number. */
+  /** Deletes completed hooks that were kept for long enough, at most `limit` of them. Returns the number. */
   purge(namespace: string, limit: number): Promise<number>;
 }
 

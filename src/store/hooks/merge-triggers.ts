@@ -2,8 +2,8 @@ import type { Debounce, HookInsert } from "./hook-records.ts";
 
 /**
  * Triggers of one key that are written together become one: the newest payload and policy, the earliest time, all counted. Of
- * those that are debounced the newest decides how long it must stay quiet, and none waits for longer than it may. Gives what to
- * write, and for each trigger its index there.
+ * those that are debounced the newest decides how long it must stay quiet, and none waits for longer than it may. Returns what
+ * to write, and for each trigger its index there.
  */
 export function mergeTriggers(triggers: readonly HookInsert[]): { merged: HookInsert[]; indexes: number[] } {
   const merged: HookInsert[] = [];

@@ -52,7 +52,7 @@ export class StoredHooks {
     return this.#settlements.add(settlement);
   }
 
-  /** Writes how often a hook was tried, and whether its attempt begins. Gives whether it is still its sender's. */
+  /** Writes how often a hook was tried, and whether its attempt begins. Returns whether it is still its sender's. */
   count(count: HookCount): Promise<boolean> {
     return this.#counts.add(count);
   }

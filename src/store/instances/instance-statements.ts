@@ -96,7 +96,7 @@ export interface InstanceStatements {
    */
   prepare?(instance: ClaimedInstance, preparation: InstancePreparation): Promise<void>;
 
-  /** Extends leases, each only for its owner. Gives the leases that are still held. */
+  /** Extends leases, each only for its owner. Returns the leases that are still held. */
   renew(leases: readonly InstanceLease[], leaseMs: number): Promise<RenewedInstance[]>;
 
   /**
@@ -219,7 +219,7 @@ export interface InstanceStatements {
 
   /**
    * Deletes at most `limit` instances whose retention is over, and some of the dependents of deleted instances.
-   * Gives zero when there was nothing to do.
+   * Returns zero when there was nothing to do.
    */
   purge(namespace: string, limit: number): Promise<number>;
 

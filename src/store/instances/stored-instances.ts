@@ -123,7 +123,7 @@ export class StoredInstances {
     return (limited ? this.#limitedCommits : this.#commits).add(commit);
   }
 
-  /** Writes that its owner begins with what was taken over. Gives whether it is still its owner's. */
+  /** Writes that its owner begins with what was taken over. Returns whether it is still its owner's. */
   confirm(lease: InstanceLease): Promise<boolean> {
     return this.#confirmations.add(lease);
   }

@@ -66,8 +66,8 @@ export interface JobClaim extends JobReference {
 /**
  * What an owner writes of its job.
  *
- * - `held`: it goes on with it for the length of another lease.
- * - `released`: it is due for anyone, at once.
+ * - `held`: it keeps the job for another lease.
+ * - `released`: it is due for any worker, at once.
  * - `ended`: nothing is left to do.
  */
 export interface JobWrite extends JobReference {

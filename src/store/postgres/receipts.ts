@@ -54,7 +54,7 @@ export class PostgresReceipts extends PostgresStatements {
   }
 
   /**
-   * Does what has a receipt in one transaction with that, and all else as usual. Gives the results in the order of the items.
+   * Does what has a receipt in one transaction with that, and all else as usual. Returns the results in the order of the items.
    */
   async each<Item extends MaybeReceipted, Result>(
     items: readonly Item[],

@@ -13,7 +13,7 @@ export interface ScheduleStatements {
   /** Notes that a process has these in its code. */
   confirm(schedules: readonly ScheduleKey[]): Promise<void>;
 
-  /** Deletes those of these that no process has confirmed since that time. Gives the number. */
+  /** Deletes those of these that no process has confirmed since that time. Returns the number. */
   retire(schedules: readonly ScheduleKey[], confirmedBefore: number): Promise<number>;
 
   /**
@@ -23,7 +23,7 @@ export interface ScheduleStatements {
    */
   fire(firing: ScheduleFiring): Promise<boolean>;
 
-  /** Gives the number of schedules in scope, paused now or before. */
+  /** Returns the number of schedules in scope, paused now or before. */
   pause(scope: ScheduleScope): Promise<number>;
 
   /** Only those that are paused. */

@@ -58,7 +58,7 @@ export class FileWakeups implements Wakeups {
         if (name !== this.#logName && name !== null) return;
         this.#lookSoon();
       });
-      this.#watcher.on("error", () => this.#stop()); // polling goes on without it
+      this.#watcher.on("error", () => this.#stop()); // polling continues without it
     } catch {
       this.#stop();
     }

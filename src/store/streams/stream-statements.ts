@@ -3,7 +3,7 @@ import type { StreamChunk, StreamRange } from "./stream-records.ts";
 
 /** Streams that steps give, in chunks. */
 export interface StreamStatements {
-  /** Gives whether the run is still its sender's; if it isn't, nothing was written. A chunk that is sent again is known. */
+  /** Returns whether the run is still its sender's; if it isn't, nothing was written. A chunk that is sent again is known. */
   write(lease: InstanceLease, chunk: StreamChunk): Promise<boolean>;
   /** Null where there is none. */
   read(ref: string, stream: string, number: number): Promise<Uint8Array | null>;

@@ -21,7 +21,7 @@ export interface SubjectStatements {
    */
   sync(batch: SyncBatch): Promise<SyncCounts>;
 
-  /** Retires all but these and those with a lease that lasts. Gives the number. Harmless when sent again. */
+  /** Retires all but these and those with a lease that lasts. Returns the number. Harmless when sent again. */
   retire(scope: SubjectScope, subjectKeys: readonly string[]): Promise<number>;
 
   /** Takes what is due and what was left behind by an owner whose lease has run out. */

@@ -98,7 +98,7 @@ export class Rehearsals {
   readonly #all = new Map<string, Set<Modifications>>();
   readonly #created = new Map<string, Set<Set<string>>>();
 
-  /** Modifications of one instance, or of all instances of a workflow that begin from now on. Gives how to drop them. */
+  /** Modifications of one instance, or of all instances of a workflow that begin from now on. Returns how to drop them. */
   add(key: string, id: string | null): { readonly modifications: Modifications; drop(): void } {
     const modifications = new Modifications();
     const place = placeOf(key, id);

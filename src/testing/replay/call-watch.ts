@@ -20,7 +20,7 @@ interface NewCall {
   readonly skipped: readonly Call[];
 }
 
-/** Gives the result of a new step, or null if it has none and doesn't end. */
+/** Returns the result of a new step, or null if it has none and doesn't end. */
 export type NewResults = (step: string) => { readonly value: unknown } | null;
 
 /** The most new steps that get a result: code that waits for a certain one would call steps forever. */

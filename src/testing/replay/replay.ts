@@ -22,7 +22,7 @@ export interface ReplayOptions {
   readonly hooks?: HookDefinitions;
   /** The present time. Default: when the last entry was written. */
   readonly at?: Date | number;
-  /** Results of steps that the history doesn't have, by step: the replay goes on after them. */
+  /** Results of steps that the history doesn't have, by step: the replay continues after them. */
   readonly results?: Readonly<Record<string, unknown>>;
 }
 

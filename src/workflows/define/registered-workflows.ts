@@ -188,8 +188,8 @@ export function isRegistered({ versions }: RegisteredWorkflow): boolean {
 }
 
 /**
- * A workflow whose code this process lacks, and whose instances operators manage all the same: good for everything that needs
- * no code, but neither for creating instances nor for running them.
+ * A workflow whose code this process lacks, but whose instances operators can manage: it does everything that needs no code,
+ * but neither creates instances nor runs them.
  */
 function createUnregistered(name: string): RegisteredWorkflow {
   return { key: name, name, ...withoutOptions(), definition: null, entrypoint: null, versions: [], source: NO_CODE };

@@ -9,7 +9,7 @@ import type { BodyCall } from "./steps/step-call.ts";
 import { describePolicy } from "./steps/step-config.ts";
 import { runInside, type StepScope } from "./steps/step-scope.ts";
 
-/** The execution that runs attempts. It learns the end of each exactly once, unless the attempt was dropped. */
+/** The execution that runs attempts. It learns of the end of each exactly once, unless the attempt was dropped. */
 export interface AttemptOwner {
   readonly instance: InstanceRun;
   readonly trace: RunTrace | null;
@@ -82,7 +82,7 @@ export class Attempt {
     return this.#over;
   }
 
-  /** Its transaction has been committed. Gives false if it was dropped meanwhile. */
+  /** Its transaction has been committed. Returns false if it was dropped meanwhile. */
   conclude(): boolean {
     const dropped = this.#over;
     this.#over = true;
@@ -129,7 +129,7 @@ export class Attempt {
     return `${ref}/${run}/${this.call.key}`;
   }
 
-  /** With a stream, it goes on until that has been read. A late result never counts. */
+  /** With a stream, it continues until that has been read. A late result never counts. */
   #end(value: unknown): void {
     if (isStream(value)) {
       this.#keep(value);

@@ -30,7 +30,7 @@ export class CodeRun implements CallingRun {
   #journal: RunJournal | undefined;
   #inner: Map<string, StepCall> | undefined;
   #failures: StepFailures | undefined;
-  /** Steps that nobody was waiting for when they failed. */
+  /** Steps that failed while no code was waiting for them. */
   readonly #unheard: BodyCall[] = [];
   /** Until it is called. */
   #main: (() => unknown) | undefined;
@@ -83,8 +83,8 @@ export class CodeRun implements CallingRun {
   }
 
   /**
-   * The run begins with this function. Gives the entry to write first, if any: where a rollback was asked for from outside, it
-   * collides with whatever a former owner still writes.
+   * The run begins with this function. Returns the entry to write first, if any: where a rollback was asked for from outside,
+   * it collides with whatever a former owner still writes.
    */
   begin(main: () => unknown): NewEntry | null {
     this.#main = main;
@@ -129,7 +129,7 @@ export class CodeRun implements CallingRun {
     return this.#journal?.find(call, aliases) ?? null;
   }
 
-  /** Registers a call of the code's. Gives an error if the code has changed so much that the run must not go on with it. */
+  /** Registers a call of the code's. Returns an error if the code has changed so much that the run must not go on with it. */
   register(call: OpenCall, record: StepRecord | null, aliases: readonly string[]): WorkflowDivergedError | null {
     call.run = this;
     if (record !== null) call.remember(record);
@@ -151,7 +151,7 @@ export class CodeRun implements CallingRun {
     return null;
   }
 
-  /** The bodies that were called are about to begin. Gives an error if the run must not go on with this code. */
+  /** The bodies that were called are about to begin. Returns an error if the run must not go on with this code. */
   checkInner(): WorkflowDivergedError | null {
     if (this.#doubtful === undefined) return null;
     for (const [call, expected] of this.#doubtful) {
@@ -163,7 +163,7 @@ export class CodeRun implements CallingRun {
     return null;
   }
 
-  /** The function has ended. Gives an error if it has left out stored steps, and the run must not end with this code. */
+  /** The function has ended. Returns an error if it has left out stored steps, and the run must not end with this code. */
   divergedEnd(): WorkflowDivergedError | null {
     if (this.#rollback !== null || !this.#host.stopsDiverged(this.#instance)) return null;
     const [expected] = this.#journal?.unreached() ?? [];
@@ -205,7 +205,7 @@ export class CodeRun implements CallingRun {
     if (call.parent === null && call instanceof BodyCall && !call.promise.awaited) this.#unheard.push(call);
   }
 
-  /** The code's own steps that have failed, and whose failures nobody has waited for. */
+  /** The code's own steps that have failed, and whose failures no code has waited for. */
   get unheard(): BodyCall[] {
     return this.#unheard.filter(({ promise }) => !promise.awaited);
   }
@@ -220,10 +220,7 @@ export class CodeRun implements CallingRun {
     for (const call of calls) this.#undoable.began(call);
   }
 
-  /**
-   * What becomes of the instance when the result is written, and the entries to write with it. A failed run is rolled back
-   * first.
-   */
+  /** The outcome of the instance with the result, and the entries to write with it. A failed run is rolled back first. */
   finalOutcome(result: RunResult): { readonly outcome: InstanceOutcome; readonly entries: readonly NewEntry[] } {
     if (this.#rollback !== null) {
       return { outcome: this.#rollback.outcome(result), entries: this.#rollback.lastEntries };
@@ -234,7 +231,7 @@ export class CodeRun implements CallingRun {
     return { outcome: { kind: "rollingBack", error }, entries: [Rollback.entry(this.#instance, error)] };
   }
 
-  /** The result can't be stored: the run fails with this error instead. Gives false if that happened before. */
+  /** The result can't be stored: the run fails with this error instead. Returns false if that happened before. */
   refuse(error: InvalidInputError): boolean {
     if (this.#refused || this.#result === undefined) return false;
     this.#refused = true;

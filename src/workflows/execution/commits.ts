@@ -27,7 +27,7 @@ export interface CommitOwner {
   supersede(): void;
   /** The store failed. */
   fail(error: unknown): void;
-  /** The database hasn't taken it for so many milliseconds; it is sent again. */
+  /** The database hasn't accepted it for this many milliseconds; it is sent again. */
   delayed(error: unknown, milliseconds: number): void;
   /** A part of it can never be stored, and everything else is. */
   refused(part: RefusedPart, error: ValueRefusedError): void;
@@ -243,9 +243,8 @@ export class Commits {
   }
 
   /**
-   * Work that was done isn't done again because the database is away, or refuses for a while: the commit is sent until the
-   * database takes it, or the instance isn't ours any more. The token and the position make that harmless, also after the
-   * lease.
+   * Work isn't repeated because the database is unavailable, or refuses for a while: the commit is sent until the database
+   * takes it, or the instance isn't ours any more. The token and the position make that harmless, also after the lease.
    */
   async #sendAgain(commit: InstanceCommit, error: unknown): Promise<InstanceCommitResult> {
     const { clock } = this.#host;
@@ -301,7 +300,7 @@ export class Commits {
     return refused;
   }
 
-  /** Gives false if the instance isn't ours any more. */
+  /** Returns false if the instance isn't ours any more. */
   async #writeOne(entry: NewEntry): Promise<boolean> {
     const commit = this.#create([entry], RUNNING);
     this.#askedAt = this.#host.clock.monotonic();

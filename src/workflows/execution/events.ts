@@ -71,7 +71,7 @@ export class Events {
     this.heard(wakes);
   }
 
-  /** Asks the database for events that came in after those that we have. Gives false if the run is gone. */
+  /** Asks the database for events that came in after those that we have. Returns false if the run is gone. */
   async load(host: ExecutionHost, { ref, run, instance }: NamedRun, now: number): Promise<boolean> {
     this.#looking = true;
     const held = host.beginLoad();

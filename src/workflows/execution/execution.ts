@@ -120,7 +120,7 @@ export class Execution extends Turns {
 
   /**
    * The function has ended without these steps: they are not carried out, or their results are lost. Some have failed, as the
-   * history says, without anybody being told.
+   * history says, without any event.
    */
   #reportUnawaited(): readonly BodyCall[] {
     const { unfinished } = this.steps;
@@ -149,7 +149,7 @@ export class Execution extends Turns {
     return diverged !== null;
   }
 
-  /** Loads everything that is stored of the run. Gives false if the run isn't there any more, or has another owner. */
+  /** Loads everything that is stored of the run. Returns false if the run isn't there any more, or has another owner. */
   async #load(): Promise<boolean> {
     const { host, instance, hold, events } = this;
     const lookedAt = this.time.now();

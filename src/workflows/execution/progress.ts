@@ -41,7 +41,7 @@ export class Progress {
   }
 
   /**
-   * Gives the entry to write, and a promise that resolves when it is stored. A value that can't be stored is thrown at once.
+   * Returns the entry to write, and a promise that resolves when it is stored. A value that can't be stored is thrown at once.
    */
   emit(call: BodyCall, value: unknown): { readonly entry: NewEntry; readonly stored: Promise<void> } {
     call.progressed = true;

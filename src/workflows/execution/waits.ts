@@ -45,7 +45,7 @@ export class Waits {
     }
   }
 
-  /** Ends a wait in another way than by time or an event. Gives false if it has ended. */
+  /** Ends a wait in another way than by time or an event. Returns false if it has ended. */
   remove(call: SleepCall | EventCall): boolean {
     return (call instanceof EventCall ? this.#eventCalls?.delete(call) : this.#sleeps?.delete(call)) ?? false;
   }

@@ -3,7 +3,7 @@ import type { TriggerOptions } from "../../../src/hooks/trigger.ts";
 import { forever, recordCalls } from "./handlers.ts";
 import { eventually, type HooksUnderTest } from "./use-hooks.ts";
 
-/** Has a process run these payloads with the hook `greet`, and stop for ever in the middle of it. Gives the ids. */
+/** Has a process run these payloads with the hook `greet`, and stop for ever in the middle of it. Returns the ids. */
 export async function loseProcess<Payload>(
   test: HooksUnderTest,
   payloads: readonly Payload[],

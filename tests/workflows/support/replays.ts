@@ -81,7 +81,7 @@ function begin(test: WorkflowsUnderTest, program: Program, story: Story, lostAft
   return { process, connection };
 }
 
-/** Lets time pass for the process, until the instance is finished. Gives nothing if the process is lost. */
+/** Lets time pass for the process, until the instance is finished. Returns nothing if the process is lost. */
 async function untilEnd(process: WorkflowProcess<ReturnType<typeof registry>>, connection: LostCommit, id: string) {
   const instance = await process.workflows.program.get(id);
   return eventually(async () => {

@@ -36,7 +36,7 @@ export class CommitWatch {
     this.#clock = clock;
   }
 
-  /** Gives what to call when the transaction seems to have ended. */
+  /** Returns what to call when the transaction seems to have ended. */
   watch(transactionId: string, onCommitted: () => void): () => void {
     const known = this.#watched.get(transactionId);
     if (known !== undefined) {

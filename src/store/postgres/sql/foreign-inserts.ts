@@ -83,8 +83,8 @@ cross join lateral (
 ) as item`;
 
 /**
- * Instances. One whose id exists is left alone. Gives the transaction's id and the refs that are new, as JSON. An instance that
- * stands in line is made known to its line by a relay, because that locks the line. Indexes: instance_pkey, instance_id,
+ * Instances. One whose id exists is left alone. Returns the transaction's id and the refs that are new, as JSON. An instance
+ * that stands in line is made known to its line by a relay, because that locks the line. Indexes: instance_pkey, instance_id,
  * label_pkey, hook_pkey.
  */
 export function foreignInsertInstances(schema: SchemaPrefix): Statement {

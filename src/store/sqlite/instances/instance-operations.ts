@@ -260,7 +260,7 @@ export class SqliteInstanceOperations {
     await this.access.write(() => this.driver.run(DROP_PROGRESS, [ref, run, from, type, name, count, parent]));
   }
 
-  /** Gives false if it has another run by now. */
+  /** Returns false if it has another run by now. */
   #keep(instance: InstanceName, { run, positions, places, events }: KeptEntries): boolean {
     const present = this.#get(instance);
     if (present?.run !== run) return false;

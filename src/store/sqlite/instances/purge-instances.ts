@@ -20,7 +20,7 @@ export function hasPurge(driver: SqliteDriver, namespace: string, now: number): 
   return driver.all(FIND_PURGE, [namespace, now]).length > 0 || driver.all(FIND_DELETED_INSTANCE, []).length > 0;
 }
 
-/** Deletes instances whose retention is over; `sweepDeleted` deletes their dependents. Gives their number. */
+/** Deletes instances whose retention is over; `sweepDeleted` deletes their dependents. Returns their number. */
 export function purgeInstances(
   driver: SqliteDriver,
   { namespace, now, limit }: { namespace: string; now: number; limit: number },
@@ -34,7 +34,7 @@ export function purgeInstances(
 }
 
 /**
- * Deletes a limited number of dependents of deleted instances. Gives the number of instances concerned: as long as it isn't
+ * Deletes a limited number of dependents of deleted instances. Returns the number of instances concerned: as long as it isn't
  * zero, there may be more. No other transaction can be writing new dependents: SQLite has one writer, which checks first that
  * the instance exists.
  */
@@ -50,7 +50,7 @@ export function sweepDeleted(driver: SqliteDriver): number {
   return swept;
 }
 
-/** Gives the number of rows; if that is all there was room for, there may be more. */
+/** Returns the number of rows; if that is all there was room for, there may be more. */
 function sweep(driver: SqliteDriver, ref: string, room: number): number {
   return SWEEP_DEPENDENTS.reduce((rows, statement) => rows + driver.run(statement, [ref, room - rows]), 0);
 }

@@ -40,7 +40,7 @@ export function toEnd(name: Pick<InstanceRecord, "namespace" | "name" | "id">, r
   return row.status === "terminated" ? { ...ended, status: "terminated" } : null;
 }
 
-/** Sends the end of an instance to those that wait for it, and makes them due. Gives their refs. */
+/** Sends the end of an instance to those that wait for it, and makes them due. Returns their refs. */
 export function tellWaiters(driver: SqliteDriver, waiters: string, end: EndNotice, now: number): string[] {
   driver.run(WRITE_WAITERS, [null, end.ref]);
   const payload = JSON.stringify(end);

@@ -1,4 +1,4 @@
-/** The promise of a step, which knows whether anybody has ever waited for it. */
+/** The promise of a step, which knows whether any code has ever waited for it. */
 export class StepPromise<Value> extends Promise<Value> {
   awaited = false;
 
@@ -17,7 +17,7 @@ export class StepPromise<Value> extends Promise<Value> {
     return super.then(onFulfilled, onRejected);
   }
 
-  /** A rejection that nobody waits for is no reason to end the process. */
+  /** A rejection that no code waits for is no reason to end the process. */
   tolerate(): void {
     super.then(undefined, ignore);
   }

@@ -37,7 +37,7 @@ export function splitChildOptions(options: (CreateOptions<unknown> & ChildOption
 /**
  * Makes the end of a parent end this child. The child exists already and carries the parent's ref, so an end from now on finds
  * it. If the parent has ended since, its end may have come before the child: then the child is ended here. An instance that
- * somebody else created, and that `onConflict: "return"` gave, doesn't end with this parent.
+ * another caller created, and that `onConflict: "return"` gave, doesn't end with this parent.
  */
 export async function bindChild(
   runtime: WorkflowRuntime,

@@ -101,7 +101,7 @@ async function planOnce(client: Client, { statements, fill }: PlannedTables): Pr
     if (each.whole) await explain(client, each, "force_generic_plan", () => fill(client, "few"));
 }
 
-/** Gives the indexes that were used. */
+/** Returns the indexes that were used. */
 async function explainAll(
   client: Client,
   recorded: readonly RecordedStatement[],
