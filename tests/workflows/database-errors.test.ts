@@ -143,4 +143,44 @@ describe.each(ENGINES)("an instance whose database fails on $name", (engine) => 
     expect(calls).toBe(1);
     await expect(instance.result()).rejects.toMatchObject({ cause: { code: "value.refused" } });
   });
+
+  test("fails a step once if what it emits can't be stored, also while a step is rolled back", async () => {
+    const calls: string[] = [];
+    const emits = (name: string) => async (context: { emit(value: unknown): Promise<void> }) => {
+      calls.push(name);
+      await context.emit("10 €");
+    };
+    const rollbackConfig = { retries: { limit: 3, delay: 0 } };
+    const workflow = defineWorkflow({ name: "prices" }, async (_event, step) => {
+      await step.do("list", () => {}, { rollback: ({ ctx }) => emits("undo")(ctx), rollbackConfig });
+      await step.do("price", emits("price"));
+    });
+    const process = subject.process({ workflow });
+    refuseEuros(process as never);
+    process.start();
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    await untilStatus(subject.clock, instance, "errored");
+
+    expect(calls).toEqual(["price", "undo"]);
+    const cause = { code: "value.refused", message: expect.stringContaining("The progress of the step do:price") };
+    await expect(instance.result()).rejects.toMatchObject({ cause });
+    expect((await instance.status()).rollback).toMatchObject({ outcome: "failed", error: { code: "value.refused" } });
+  });
+
+  test("fails a run if the name of a step can't be stored, and runs that step once", async () => {
+    let calls = 0;
+    const workflow = defineWorkflow({ name: "prices" }, async (_event, step) => {
+      await step.do("10 €", () => void calls++).catch(() => {});
+      await step.sleep("20 €", "1 hour");
+    });
+    const process = subject.process({ workflow });
+    refuseEuros(process as never);
+    process.start();
+    const instance = await process.workflows.workflow.create({ id: "one" });
+    await untilStatus(subject.clock, instance, "errored");
+
+    expect(calls).toBe(1);
+    const cause = { code: "value.refused", message: expect.stringContaining("The name of a step") };
+    await expect(instance.result()).rejects.toMatchObject({ cause });
+  });
 });

@@ -1,5 +1,5 @@
 import { pause } from "../../clock.ts";
-import { InvalidInputError, isInfrastructure, ValueRefusedError } from "../../errors.ts";
+import { isInfrastructure, ValueRefusedError } from "../../errors.ts";
 import type {
   ClaimedInstance,
   InstanceCommit,
@@ -8,17 +8,20 @@ import type {
   JournalEntry,
   NewEntry,
 } from "../../store/instances/instance-records.ts";
-import { encodeError } from "../../values/index.ts";
 import type { ExecutionHost } from "./execution-host.ts";
 import type { Hold } from "./hold.ts";
 import { isFinal, RUNNING } from "./outcomes.ts";
+import { isBodysEnd, withoutValue } from "./refused-values.ts";
 import type { RunLimits } from "./run-limits.ts";
-import { describeStep } from "./steps/step-path.ts";
+import { pathOf } from "./steps/step-path.ts";
 
 export type WrittenCommit = Extract<InstanceCommitResult, { result: "written" }>;
 
-/** The part of a commit that the database can never store: the ending of a step, or that of the run. */
-export type RefusedPart = "step" | "outcome";
+/**
+ * The part of a commit that the database can never store: a value of a step, the ending of the run, or a step altogether,
+ * because its name can't be stored.
+ */
+export type RefusedPart = "step" | "outcome" | NewEntry;
 
 /** The execution that writes commits, and learns the outcome of each. */
 export interface CommitOwner {
@@ -29,8 +32,10 @@ export interface CommitOwner {
   fail(error: unknown): void;
   /** The database hasn't accepted it for this many milliseconds; it is sent again. */
   delayed(error: unknown, milliseconds: number): void;
-  /** A part of it can never be stored, and everything else is. */
+  /** A part of it can never be stored, and everything before it is. */
   refused(part: RefusedPart, error: ValueRefusedError): void;
+  /** Whether its steps are being rolled back. */
+  readonly undoes: boolean;
 }
 
 const FIRST_PAUSE_MS = 100;
@@ -272,6 +277,7 @@ export class Commits {
         return;
       }
       if (refused === "step") this.#broken = true; // what the code did next, it did for another reason
+      if (typeof refused === "object") this.#pending = NO_ENTRIES; // the run has failed
       this.#settle();
       this.#owner.refused(refused, error);
     } catch (failure) {
@@ -280,24 +286,34 @@ export class Commits {
   }
 
   /**
-   * Writes, one by one, those entries of a refused commit that can be stored. A step whose value can't be stored has failed for
-   * good, and entries that followed from its ending in the same commit are left out. Throws if not even the failure can be
-   * stored.
+   * Writes, one by one, those entries of a refused commit that can be stored. A step with a value that can't be stored has
+   * failed for good, and entries that followed from its ending in the same commit are left out. If not even the failure can be
+   * stored, gives that entry: nothing after it is written.
    */
   async #writeEach(entries: readonly NewEntry[]): Promise<RefusedPart | "superseded"> {
-    let refused: RefusedPart = "outcome";
+    const failed = new Set<string>();
     for (const entry of entries) {
-      const follows = refused === "step" && !ENDINGS.includes(entry.kind);
+      const follows = failed.size > 0 && (!isBodysEnd(entry) || failed.has(pathOf(entry)));
       if (follows || entry.kind === "rollingBack") continue; // the latter says the same as the outcome
       try {
         if (!(await this.#writeOne(entry))) return "superseded";
       } catch (error) {
         if (!(error instanceof ValueRefusedError)) throw error;
-        refused = "step";
-        if (!(await this.#writeOne(withoutValue(entry, error)))) return "superseded";
+        failed.add(pathOf(entry));
+        const failure = await this.#writeFailure(entry, error);
+        if (failure !== "written") return failure;
       }
     }
-    return refused;
+    return failed.size > 0 ? "step" : "outcome";
+  }
+
+  async #writeFailure(entry: NewEntry, error: ValueRefusedError): Promise<"written" | "superseded" | NewEntry> {
+    try {
+      return (await this.#writeOne(withoutValue(entry, error, this.#owner.undoes))) ? "written" : "superseded";
+    } catch (again) {
+      if (again instanceof ValueRefusedError) return entry;
+      throw again;
+    }
   }
 
   /** Returns false if the instance isn't ours any more. */
@@ -313,23 +329,4 @@ export class Commits {
 
 export function isSubstantial({ kind }: NewEntry): boolean {
   return kind !== "progress";
-}
-
-/**
- * Entries that say how a body ended. They don't follow from other endings of the same commit: bodies begin only after commits.
- */
-const ENDINGS: readonly NewEntry["kind"][] = ["completed", "failed", "rolledBack", "rollbackFailed"];
-
-export function refusal(what: string, { message }: ValueRefusedError): InvalidInputError {
-  return new InvalidInputError("value.refused", `${what} can't be stored. ${message}`);
-}
-
-function withoutValue(entry: NewEntry, error: ValueRefusedError): NewEntry {
-  if (!ENDINGS.includes(entry.kind)) return { ...entry, value: null };
-  const undoes = entry.kind === "rolledBack" || entry.kind === "rollbackFailed";
-  const what = entry.kind === "completed" ? "The result" : "The error";
-  const value = encodeError(
-    refusal(`${what} of the ${undoes ? "rollback of the " : ""}step ${describeStep(entry)}`, error),
-  );
-  return { ...entry, kind: undoes ? "rollbackFailed" : "failed", value, dueAt: null };
 }

@@ -2,11 +2,12 @@ import { AttemptAbortedError, CodecError, type ValueRefusedError } from "../../e
 import type { InstanceCommit, InstanceLease, InstanceOutcome } from "../../store/instances/instance-records.ts";
 import { refuseEncoded, tame } from "../../values/index.ts";
 import type { AbandonableCall } from "./abandonment.ts";
-import { isSubstantial, type RefusedPart, refusal, type WrittenCommit } from "./commits.ts";
+import { isSubstantial, type RefusedPart, type WrittenCommit } from "./commits.ts";
 import { crashLoop, unawaitedSteps } from "./endings.ts";
 import type { ExecutionEnd } from "./execution-host.ts";
 import type { InstanceNews, TimedNews } from "./hold.ts";
 import { isFinal, RELEASED, toEnd, toResult } from "./outcomes.ts";
+import { refusal } from "./refused-values.ts";
 import type { BodyCall } from "./steps/step-call.ts";
 import { describeStep } from "./steps/step-path.ts";
 import { Turns } from "./turns.ts";
@@ -350,14 +351,23 @@ export class Execution extends Turns {
   }
 
   /**
-   * A value can never be stored. If it is the result of the run, the run fails with that. Otherwise its step has failed, and
-   * the code, which was told something else, begins again.
+   * A value can never be stored. If it is the result of the run, the run fails with that, and so it does if the name of a step
+   * is refused. Otherwise its step has failed, and the code, which was told something else, begins again.
    */
   refused(part: RefusedPart, error: ValueRefusedError): void {
     if (this.end !== undefined) return;
+    const { code } = this;
     if (part === "outcome") {
-      if (this.code.refuse(refusal("The result of the workflow", error))) this.now();
+      const what = code.result !== undefined && "error" in code.result ? "The error" : "The result";
+      if (code.refuse(refusal(`${what} of the workflow`, error))) this.now();
       else this.fail(error);
+      return;
+    }
+    if (part !== "step") {
+      const failure = refusal("The name of a step", error); // the message must not have it, or couldn't be stored either
+      this.stop("workflow.finished", failure.message);
+      code.endWith({ error: failure });
+      this.now();
       return;
     }
     this.stop("attempt.lease_lost", "The instance begins again: a value of one of its steps can't be stored.");
@@ -365,5 +375,9 @@ export class Execution extends Turns {
       () => this.finish({ kind: "released" }),
       (failure: unknown) => this.fail(failure),
     );
+  }
+
+  get undoes(): boolean {
+    return this.code.rollback !== null;
   }
 }

@@ -325,6 +325,7 @@ export abstract class Turns implements ParkedExecution, StepOwner, CommitOwner, 
   abstract written(commit: InstanceCommit, answer: WrittenCommit, askedAt: number): void;
   abstract delayed(error: unknown, milliseconds: number): void;
   abstract refused(part: RefusedPart, error: ValueRefusedError): void;
+  abstract readonly undoes: boolean;
 
   /** Undefined until it has ended. A parked one may go on. */
   protected get end(): ExecutionEnd | undefined {
