@@ -135,7 +135,7 @@ export class CommitBook {
       const due = account.wakes === outcome.wakes ? outcome.dueAt : at;
       account.availableAt = account.paused ? null : due;
       const waits = !account.paused && outcome.dueAt > at && !this.#book.versions.isHeldUp(account);
-      if (waits) this.#book.events.parked(runOf(account), `${account.ref}/${account.run}`, outcome.wakes);
+      if (waits) this.#book.events.parked(account, outcome.wakes);
       return;
     }
     account.availableAt = null;

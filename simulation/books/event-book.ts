@@ -2,7 +2,14 @@ import type { EventInsert, EventInsertResult, NewEntry } from "../../src/store/i
 import { decodeValue } from "../../src/values/index.ts";
 import type { EventRecord } from "../checks/instance-records.ts";
 import type { World } from "../world.ts";
-import { type EventAccount, isEnding, type RunAccount, runOf, stepOf } from "./instance-account.ts";
+import {
+  type EventAccount,
+  type InstanceAccount,
+  isEnding,
+  type RunAccount,
+  runOf,
+  stepOf,
+} from "./instance-account.ts";
 import type { InstanceBook } from "./instance-book.ts";
 
 /** The ledger of events: each is received once, in the order of sending, or is still there. */
@@ -10,6 +17,8 @@ export class EventBook {
   readonly records: Map<number, EventRecord> = new Map();
   readonly #world: World;
   readonly #book: InstanceBook;
+  /** Who had an instance when its events couldn't be read, by ref. */
+  readonly #overlooked = new Map<string, string>();
 
   constructor(world: World, book: InstanceBook) {
     this.#world = world;
@@ -29,11 +38,20 @@ export class EventBook {
     this.#violate("no event is lost", `${label} has timed out, although #${first.n} had come`);
   }
 
+  /** The owner of an instance couldn't read its events: it gives the instance back for a while, with all of them. */
+  overlooked(ref: string): void {
+    const { held, lock } = this.#book.accounts.get(ref) ?? {};
+    if (held === true && typeof lock === "string") this.#overlooked.set(ref, lock);
+  }
+
   /**
    * An instance was parked by an owner that had seen everything up to `wakes`: none of the events that it waits for may be
    * stored.
    */
-  parked({ journal, events }: RunAccount, label: string, wakes: number): void {
+  parked(account: InstanceAccount, wakes: number): void {
+    if (account.lock !== null && this.#overlooked.get(account.ref) === account.lock) return;
+    const { journal, events } = runOf(account);
+    const label = `${account.ref}/${account.run}`;
     for (const entry of journal) {
       if (entry.kind !== "waiting" || entry.type !== "waitForEvent") continue;
       const step = stepOf(entry);

@@ -38,6 +38,14 @@ export function createInstanceStatements(
         (result) => book.lifecycle.changed(operation, name, result, triggered ? { hook: triggered } : {}),
       );
     };
+  const lookFor = async <Answer>(sought: readonly { readonly ref: string }[], look: () => Promise<Answer>) => {
+    try {
+      return await look();
+    } catch (error) {
+      for (const { ref } of sought) book.events.overlooked(ref);
+      throw error;
+    }
+  };
   return {
     insert: (inserts) =>
       wire.call(
@@ -59,8 +67,8 @@ export function createInstanceStatements(
       ),
     nextAdmission: (scopes) => wire.call("next admission", () => instances.nextAdmission(scopes)),
     openLines: (namespaces) => wire.call("open lines", () => instances.openLines(namespaces)),
-    load: (runs) => wire.call("load", () => instances.load(runs)),
-    loadEvents: (requests) => wire.call("load events", () => instances.loadEvents(requests)),
+    load: (runs) => lookFor(runs, () => wire.call("load", () => instances.load(runs))),
+    loadEvents: (requests) => lookFor(requests, () => wire.call("load events", () => instances.loadEvents(requests))),
     commit: async (commits, sending) => {
       try {
         return await wire.call(
