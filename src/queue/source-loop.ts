@@ -4,6 +4,7 @@ import type { LoopRounds } from "../store/queue/rounds.ts";
 import type { WorkerInsert } from "../store/workers/worker-records.ts";
 import { Chore } from "./chore.ts";
 import type { Heartbeat } from "./heartbeat.ts";
+import { Hesitation } from "./hesitation.ts";
 import type { ProcessorSource } from "./processor.ts";
 import { Backoff, FIRST_BACKOFF_MS, WakeTimer } from "./wake-timer.ts";
 import type { Worker } from "./worker.ts";
@@ -51,6 +52,7 @@ export class SourceLoop {
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #backoff: Backoff;
+  readonly #hesitation: Hesitation;
   readonly #timer: WakeTimer;
   readonly #tending: Chore;
   readonly #purging: Chore;
@@ -80,6 +82,7 @@ export class SourceLoop {
     this.#clock = clock;
     this.#worker = options.worker;
     this.#backoff = new Backoff(randomness);
+    this.#hesitation = new Hesitation(clock);
     this.#timer = new WakeTimer(clock);
     const pauses = new Backoff(randomness);
     this.#tending = new Chore({
@@ -220,8 +223,9 @@ export class SourceLoop {
 
   async #fill(): Promise<{ asked: number; claimed: number }> {
     const startedAt = this.#clock.monotonic();
-    const filled = await this.#worker.fill(this.source);
+    const filled = await this.#worker.fill(this.source, { takesOver: this.#hesitation.over });
     if (filled.asked > 0) {
+      this.#hesitation.answered();
       const meter = this.source.store.meter.claims[this.source.kind];
       meter.claimed += filled.claimed;
       meter.duration.add((this.#clock.monotonic() - startedAt) / 1000);
@@ -235,10 +239,11 @@ export class SourceLoop {
     const holdsWork = this.#worker.held > 0;
     if (this.#claimAt === this.#doubtfulAt) this.#claimAt = Number.POSITIVE_INFINITY; // the answer says when
     const askedAt = this.#clock.monotonic();
-    const { takesOver: takeOver } = this.#worker;
+    const takeOver = this.#worker.takesOver && this.#hesitation.over;
     const ask = (worker?: WorkerInsert) => this.source.nextWake({ takeOver, worker });
     const { heartbeat } = this.#options;
     const remaining = await (heartbeat !== null && this.source.carriesBeats ? heartbeat.carriedBy(ask) : ask());
+    this.#claimAt = Math.min(this.#claimAt, this.#hesitation.endsAt);
     if (remaining !== null) {
       const dueAt = Math.max(askedAt + remaining, this.#backoffUntil);
       this.#claimAt = Math.min(this.#claimAt, dueAt);
@@ -252,6 +257,7 @@ export class SourceLoop {
   /** The database may be unreachable: reports the error, and tries again later. */
   #fail(error: unknown): void {
     this.#options.onError(error);
+    this.#hesitation.begin();
     this.#backlog = false;
     this.#claimAt = this.#clock.monotonic() + this.#backoff.next();
     this.#askAt = this.#claimAt;

@@ -121,12 +121,15 @@ export class Worker {
     this.#pools[kind].slots.awaitRoom(onRoom);
   }
 
-  /** Claims as much as it wants, and starts it. Returns how many rows it asked for, and how many it got. */
-  async fill(source: WorkSource): Promise<{ asked: number; claimed: number }> {
+  /**
+   * Claims as much as it wants, and starts it. Returns how many rows it asked for, and how many it got. Unless it `takesOver`,
+   * it leaves the work of lost owners.
+   */
+  async fill(source: WorkSource, { takesOver = true } = {}): Promise<{ asked: number; claimed: number }> {
     const asked = this.wantedFrom(source);
     if (asked === 0) return { asked, claimed: 0 };
     const pool = this.#pools[source.kind];
-    const terms = { mayTakeOver: this.takesOver, lends: source.needsRoom !== true };
+    const terms = { mayTakeOver: takesOver && this.takesOver, lends: source.needsRoom !== true };
     const slots = pool.slots.reserveForClaim(Math.min(pool.room, asked), terms);
     this.#claims++;
     try {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { StoreError } from "../../src/errors.ts";
 import { Meter } from "../../src/monitoring/meters/meter.ts";
 import type { ProcessorSource } from "../../src/queue/processor.ts";
 import { SourceLoop } from "../../src/queue/source-loop.ts";
@@ -38,12 +39,14 @@ function createLoop(
     nextWake,
     purge: async () => false,
   } as unknown as ProcessorSource;
+  const errors: unknown[] = [];
   const onError = (error: unknown) => {
-    throw error;
+    if (!(error instanceof StoreError)) throw error;
+    errors.push(error);
   };
   const randomness = { fraction: () => 0.5 } as never;
   const parts = { worker, clock, randomness, pollIntervalMs: 2000, heartbeat: null, onServed: ignore, onError };
-  return { claims, announced, loop: new SourceLoop({ source, ...parts }) };
+  return { claims, announced, errors, loop: new SourceLoop({ source, ...parts }) };
 }
 
 describe("the loop of a source", () => {
@@ -86,5 +89,37 @@ describe("the loop of a source", () => {
     await Promise.all([idle.loop.stop(), told.loop.stop(), worker.stop(0)]);
     expect(told.announced).toEqual(["n"]);
     expect(idle.announced).toEqual([]);
+  });
+
+  test("takes nothing over while its database can't be used, nor soon after: owners may still have outcomes to write", async () => {
+    const clock = new ControlledClock();
+    const worker = createWorker(clock);
+    let usable = true;
+    const whenUsable = async <Answer>(answer: Answer) => {
+      if (!usable) throw new StoreError("store.unavailable", "away", { transient: true });
+      return answer;
+    };
+    const { claims, loop, errors } = createLoop(clock, worker, {
+      claim: () => whenUsable([]),
+      nextWake: ({ takeOver }) => whenUsable(takeOver ? 60_000 : null),
+    });
+    loop.start();
+    await clock.advanceAndSettle(0);
+    expect(claims).toMatchObject([{ takeOver: true }]);
+    usable = false;
+    loop.wake();
+    await clock.advanceAndSettle(60_000);
+    expect(claims.length).toBeGreaterThan(2);
+    expect(errors.length).toBe(claims.length - 1);
+    claims.length = 0;
+    usable = true;
+    loop.wake();
+    await clock.advanceAndSettle(0);
+    loop.wake();
+    await clock.advanceAndSettle(5900);
+    expect(claims).toMatchObject([{ takeOver: false }, { takeOver: false }]);
+    await clock.advanceAndSettle(200);
+    expect(claims).toMatchObject([{ takeOver: false }, { takeOver: false }, { takeOver: true }]);
+    await Promise.all([loop.stop(), worker.stop(0)]);
   });
 });
