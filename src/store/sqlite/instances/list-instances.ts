@@ -24,7 +24,7 @@ import {
   reachOfWaiting,
   WORKFLOW_NAMES,
 } from "../sql/instances-read.ts";
-import { COMPARE_INSTANCE, FIND_REFS_BY_ID, filterRefs } from "../sql/instances-search.ts";
+import { COMPARE_INSTANCES, FIND_REFS_BY_ID, filterRefs } from "../sql/instances-search.ts";
 
 type Row = Record<string, unknown>;
 
@@ -59,8 +59,11 @@ export function reachOfList(driver: SqliteDriver, filter: InstanceFilter, entrie
 export function searchInstances(driver: SqliteDriver, search: InstanceSearch): Row[] {
   const { among, idPrefix, version, parentPrefix, step, errors } = search;
   const refs = among === null ? listRefs(driver, search) : filterAmong(driver, search, among);
-  const rows = refs.flatMap((ref) => driver.all(COMPARE_INSTANCE, [ref, idPrefix, version, parentPrefix, step]));
-  return rows.map((row) => ({ ...row, error: errors && row.matches ? (row.error ?? null) : null }));
+  const criteria = [idPrefix, version, parentPrefix, step, Number(errors)];
+  const compared = driver.all(COMPARE_INSTANCES, [JSON.stringify(refs), ...criteria]);
+  const rows = new Map(compared.map((row) => [row.ref as string, row]));
+  const inOrder = refs.map((ref) => rows.get(ref)).filter((row) => row !== undefined);
+  return inOrder.map((row) => ({ ...row, error: row.matches ? row.error : null }));
 }
 
 export function findRefsByIdPrefix(

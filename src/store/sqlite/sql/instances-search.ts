@@ -28,13 +28,13 @@ export const FIND_REFS_BY_ID = `
 select ref from perdure_instance where namespace = ?1 and name = ?2 and id >= ?3 and id < ?4 limit ?5`;
 
 /**
- * Compares an instance (?1) with criteria: the beginning of its id (?2) and of its parent (?4), its version (?3), and the name
- * of a step (?5). Indexes: both primary keys.
+ * Compares instances (?1, an array of refs) with criteria: the beginning of the id (?2) and of the parent (?4), the version
+ * (?3), and the name of a step (?5). Errors are read if ?6 says so. Indexes: both primary keys.
  */
-export const COMPARE_INSTANCE = `
-select namespace, name, id, ref, run, error,
-  (?2 is null or substr(id, 1, length(?2)) = ?2) and (?3 is null or version = ?3)
-  and (?4 is null or coalesce(substr(parent, 1, length(?4)) = ?4, false))
+export const COMPARE_INSTANCES = `
+select instance.namespace, instance.name, instance.id, instance.ref, instance.run, case when ?6 then instance.error end as error,
+  (?2 is null or substr(instance.id, 1, length(?2)) = ?2) and (?3 is null or instance.version = ?3)
+  and (?4 is null or coalesce(substr(instance.parent, 1, length(?4)) = ?4, false))
   and (?5 is null or exists (
     select 1 from (
       select entry.name from perdure_journal as entry where entry.ref = instance.ref and entry.run = instance.run
@@ -43,5 +43,4 @@ select namespace, name, id, ref, run, error,
     ) as recent
     where recent.name = ?5
   )) as matches
-from perdure_instance as instance
-where ref = ?1`;
+from json_each(?1) as wanted cross join perdure_instance as instance on instance.ref = wanted.value`;

@@ -74,7 +74,7 @@ import {
   UNKNOWN_NAMES,
   WORKFLOW_NAMES,
 } from "../../../../src/store/sqlite/sql/instances-read.ts";
-import { COMPARE_INSTANCE, FIND_REFS_BY_ID, filterRefs } from "../../../../src/store/sqlite/sql/instances-search.ts";
+import { COMPARE_INSTANCES, FIND_REFS_BY_ID, filterRefs } from "../../../../src/store/sqlite/sql/instances-search.ts";
 import {
   DELETE_ENTRIES,
   DROP_PROGRESS,
@@ -229,7 +229,7 @@ const STATEMENTS: PlannedStatement[] = [
     FIND_REFS_BY_ID,
     ["INDEX perdure_instance_id (namespace=? AND name=? AND id>? AND id<?)"],
   ],
-  ["compare an instance", COMPARE_INSTANCE, [...BY_REF, ...BY_RUN, "SCAN recent"]],
+  ["compare instances", COMPARE_INSTANCES, [...BY_REF, ...BY_RUN, "SCAN recent"]],
   ["get an instance by its ref", GET_INSTANCE_BY_REF, BY_REF],
   ["count finished instances", COUNT_FINISHED_INSTANCES, [`COVERING ${FINISHED("")}`]],
   ["count waiting instances", COUNT_WAITING_INSTANCES, [WAITING("")]],
