@@ -31,6 +31,7 @@ import { migratePostgres, readAppliedMigrations } from "./migrate.ts";
 import { PostgresRequestStatements } from "./request-statements.ts";
 import { PostgresScheduleStatements } from "./schedule-statements.ts";
 import { schemaMigrations } from "./schema/schema.ts";
+import { readIsolation } from "./sql/statement.ts";
 import { PostgresStreamStatements } from "./stream-statements.ts";
 import { PostgresSubjectStatements } from "./subject-statements.ts";
 import { PostgresWorkerStatements } from "./worker-statements.ts";
@@ -71,6 +72,8 @@ export class PostgresEngine implements Engine {
   readonly #commits: CommitWatch;
   readonly #context: TransactionContext | null = createTransactionContext();
   readonly #slots: TransactionSlots;
+  /** The database's own level, once it was asked for. */
+  #isolation: Promise<string> | undefined;
 
   constructor(options: PostgresEngineOptions) {
     const { clock, schema } = options;
@@ -148,7 +151,8 @@ export class PostgresEngine implements Engine {
         },
         query: async (text, parameters) =>
           (await guarded.client.query({ text, values: [...parameters], query_timeout })).rows,
-        commitInstance: (commit) => guarded.last(() => this.instances.commitWithin(client, commit)),
+        commitInstance: (commit) =>
+          guarded.last(async () => this.instances.commitWithin(client, commit, await this.#readsSnapshot(isolation))),
         insertHooks: (hooks) => this.hooks.insertWithin(client, hooks),
         settleHooks: (settlements) => guarded.last(() => this.hooks.settle(settlements, {}, client)),
         takeRelays: (relay) => this.hooks.takeRelays(client, relay),
@@ -163,6 +167,22 @@ export class PostgresEngine implements Engine {
       }
     };
     return this.#connection.transaction(run, limits, isolation);
+  }
+
+  /** Whether all statements of such a transaction see what was committed before it began, and nothing newer. */
+  async #readsSnapshot(isolation: Isolation | undefined): Promise<boolean> {
+    return !/^read /.test(isolation ?? (await this.#defaultIsolation()));
+  }
+
+  #defaultIsolation(): Promise<string> {
+    this.#isolation ??= this.#connection
+      .run(readIsolation(), [])
+      .then(({ rows }) => String(rows[0]?.["level"]))
+      .catch((error: unknown) => {
+        this.#isolation = undefined;
+        throw error;
+      });
+    return this.#isolation;
   }
 
   foreignInsert(hook: HookInsert): ForeignStatement {

@@ -17,6 +17,7 @@ for (const tables of TABLES) describeMisledPlans(tables);
 const UNPLANNED = [
   "readTime",
   "readIdentity",
+  "readIsolation",
   "readTransactionId",
   "transactionStates",
   "foreignInsertHook",

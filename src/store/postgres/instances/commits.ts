@@ -40,14 +40,20 @@ export class PostgresCommits extends PostgresStatements {
     }
   }
 
-  /** As a part of a transaction, which a taken position fails. */
-  async within(transaction: PostgresQueryable, commit: InstanceCommit): Promise<Written> {
+  /**
+   * As a part of a transaction, which a taken position fails. One that reads a snapshot doesn't see that the instance was
+   * paused, restarted or given to another owner since it began: that is asked outside it.
+   */
+  async within(transaction: PostgresQueryable, commit: InstanceCommit, readsSnapshot: boolean): Promise<Written> {
     try {
-      return await this.#send([commit], transaction);
+      const written = await this.#send([commit], transaction);
+      if (!readsSnapshot || written.size === 0) return written;
     } catch (error) {
       if (isUniqueViolation(error)) return new Map();
       throw error;
     }
+    const [held] = (await this.#send([{ ...commit, entries: [] }])).values();
+    return new Map(held === undefined ? [] : [[commit, held]]);
   }
 
   /** Commits that may have been written before. */

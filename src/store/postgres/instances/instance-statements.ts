@@ -159,8 +159,12 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   /** As a part of a transaction, which a taken position fails. */
-  async commitWithin(transaction: PostgresQueryable, commit: InstanceCommit): Promise<InstanceCommitResult> {
-    return (await this.#commits.within(transaction, commit)).get(commit) ?? SUPERSEDED;
+  async commitWithin(
+    transaction: PostgresQueryable,
+    commit: InstanceCommit,
+    readsSnapshot: boolean,
+  ): Promise<InstanceCommitResult> {
+    return (await this.#commits.within(transaction, commit, readsSnapshot)).get(commit) ?? SUPERSEDED;
   }
 
   awaitEnds(requests: readonly WaitRequest[]): Promise<WaitResult[]> {

@@ -30,6 +30,11 @@ export function readTime(_schema: SchemaPrefix): Statement {
   return { name: "read_time", text: `select ${NOW} as now` };
 }
 
+/** The level of transactions that name none. Index: none. */
+export function readIsolation(): Statement {
+  return { name: "read_isolation", text: "select current_setting('default_transaction_isolation') as level" };
+}
+
 /** The outcome of transactions, from the server's own record. Index: none. */
 export function transactionStates(): Statement {
   return {
