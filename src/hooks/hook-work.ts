@@ -19,12 +19,15 @@ import {
 } from "./attempt-outcome.ts";
 import { timeoutError, timeoutOf } from "./attempt-timeout.ts";
 import type { AnyHookDefinition } from "./define-hook.ts";
-import type { HookBatch, HookBatches } from "./hook-batches.ts";
+import type { HookBatch, HookBatches, JoinedItem } from "./hook-batches.ts";
 import { HookCall, type Transacting } from "./hook-context.ts";
 import type { StuckHook } from "./hook-settings.ts";
 import { attemptOver, HookTransaction, transactionRepeated } from "./hook-transaction.ts";
 import type { RegisteredHooks } from "./registered-hooks.ts";
 import { settlePatiently } from "./settle-patiently.ts";
+
+const COMPLETED: AttemptEnding = { kind: "completed" };
+const ABANDONED: AttemptEnding = { kind: "abandoned" };
 
 /** One attempt at a hook that this process has claimed. */
 export class HookWork implements Work, Transacting {
@@ -44,7 +47,9 @@ export class HookWork implements Work, Transacting {
   /** Whether the hook's schema refused a payload that was given in SQL. Another attempt wouldn't change that. */
   #refused = false;
   #isStuck = false;
-  #abandon: (() => void) | undefined;
+  /** Ends what waits for the handler. */
+  #resolve: ((ending: AttemptEnding) => void) | undefined;
+  #timer: Timer | undefined;
   #abandoned = false;
   #isHeld: () => boolean = () => false;
   #transaction: HookTransaction | null = null;
@@ -89,29 +94,23 @@ export class HookWork implements Work, Transacting {
     _onFailure: (failure: AttemptFailure) => void,
     slots: number,
   ): Promise<AttemptFailure | null> {
+    let observer: AttemptObserver | undefined;
     try {
-      return await this.#attempt(onEnd, isHeld, slots);
-    } finally {
-      if (this.hook.lineKey !== null) this.#store.work.freed(this.hook.namespace);
-    }
-  }
-
-  async #attempt(onEnd: () => void, isHeld: () => boolean, slots: number): Promise<AttemptFailure | null> {
-    if (!(await this.#begin(isHeld))) {
-      onEnd();
-      return null;
-    }
-    this.#begun = true;
-    this.#isHeld = isHeld;
-    const observer = new AttemptObserver(this.#store, this.#hooks.settings, this.hook);
-    try {
-      const ending = await this.#run(isHeld, slots, observer);
+      if (this.#mustTellOfBeginning && !(await this.#begin(isHeld))) {
+        onEnd();
+        return null;
+      }
+      this.#begun = true;
+      this.#isHeld = isHeld;
+      observer = new AttemptObserver(this.#store, this.#hooks.settings, this.hook);
+      const ending = await this.#run(slots, observer);
       observer.rest();
       this.#ended = true;
       onEnd();
       return await this.#end(ending, observer);
     } finally {
-      observer.dropped(); // unless its outcome was written
+      observer?.dropped(); // unless its outcome was written
+      if (this.hook.lineKey !== null) this.#store.work.freed(this.hook.namespace);
     }
   }
 
@@ -136,7 +135,7 @@ export class HookWork implements Work, Transacting {
   abandon(reason: AttemptAbortedError): void {
     this.#abandoned = true;
     this.#aborter.abort(reason);
-    this.#abandon?.();
+    this.#resolve?.(ABANDONED);
   }
 
   /** Whether its transaction has settled it: its lease is over, though its handler may still run. */
@@ -191,15 +190,15 @@ export class HookWork implements Work, Transacting {
     return { hookId: this.hook.id, hookName: this.hook.name, attempts: this.hook.attempts };
   }
 
-  /**
-   * If the loss of an owner would decide the hook's outcome, it must be known whether the owner had begun, so that is written
-   * first. Returns whether this worker still owns the hook.
-   */
-  async #begin(isHeld: () => boolean): Promise<boolean> {
+  /** If the loss of an owner would decide the hook's outcome, it must be known whether the owner had begun. */
+  get #mustTellOfBeginning(): boolean {
     const { attempts, recoveries } = this.hook;
     const { limit } = this.#policy;
-    const decides = attempts === limit + 1 || (recoveries > 0 && attempts <= limit);
-    if (!decides && !this.#miscounted) return true;
+    return this.#miscounted || attempts === limit + 1 || (recoveries > 0 && attempts <= limit);
+  }
+
+  /** Writes that the attempt begins. Returns whether this worker still owns the hook. */
+  async #begin(isHeld: () => boolean): Promise<boolean> {
     if (!(await this.#count({ begins: true }))) return false;
     if (isHeld()) return !this.#abandoned;
     await this.release(); // it took so long that nothing may begin any more
@@ -212,41 +211,36 @@ export class HookWork implements Work, Transacting {
   }
 
   /** Calls the handler, and waits until it ends, hangs for too long, or this worker loses the hook. */
-  async #run(isHeld: () => boolean, slots: number, observer: AttemptObserver): Promise<AttemptEnding> {
-    const { attempts, recoveries } = this.hook;
+  async #run(slots: number, observer: AttemptObserver): Promise<AttemptEnding> {
+    const { attempts, recoveries, payload: stored } = this.hook;
     if (attempts > this.#policy.limit + 1) {
       const message = `The hook was lost with its process ${recoveries} times in a row and has no attempts left: it may be what ends the process.`;
       return { kind: "threw", error: new PerdureError("hook.crash_loop", message) };
     }
-    let timer: Timer | undefined;
     try {
-      const given = decodeValue(this.hook.payload);
-      const payload = (isUnchecked(this.hook.payload) ? await this.#check(given) : given) as never;
+      const given = decodeValue(stored);
+      const payload = (isUnchecked(stored) ? await this.#check(given) : given) as never;
       const call = new HookCall(this.hook, this.#policy, this.#aborter.signal, this.#hooks.surroundings, this);
       const ending = await new Promise<AttemptEnding>((resolve) => {
-        this.#abandon = () => resolve({ kind: "abandoned" });
-        const complete = () => resolve({ kind: "completed" });
+        this.#resolve = resolve;
+        const complete = () => resolve(COMPLETED);
         const fail = (error: unknown) => resolve({ kind: "threw", error: tame(error) });
-        const begin = () => {
-          timer = this.#watch(resolve);
-        };
-        const outcome = { begin, complete, fail };
-        if (this.#definition.batch !== null) return this.#joinBatch(payload, call, outcome, isHeld, slots);
-        begin();
+        if (this.#definition.batch !== null) return this.#joinBatch({ payload, hook: call, complete, fail }, slots);
+        this.#watch();
         observer.run(() => callHandler(this.#definition, payload, call)).then(complete, fail);
       });
       return this.#transaction === null ? ending : await this.#withTransaction(ending, this.#transaction);
     } catch (error) {
       return error instanceof CodecError ? { kind: "unreadable", error } : { kind: "threw", error };
     } finally {
-      timer?.cancel();
+      this.#timer?.cancel();
     }
   }
 
   /** The handler has ended, and has begun a transaction. */
   #withTransaction(ending: AttemptEnding, transaction: HookTransaction): Promise<AttemptEnding> {
     return new Promise((resolve) => {
-      this.#abandon = () => resolve({ kind: "abandoned" });
+      this.#resolve = resolve;
       if (this.#abandoned || !(ending.kind === "completed" || ending.kind === "threw")) resolve(ending);
       else void transaction.endingAfter(ending).then(resolve);
     });
@@ -266,26 +260,19 @@ export class HookWork implements Work, Transacting {
   /** Another worker has the hook. */
   #lose(): void {
     this.#abandoned = true;
-    this.#abandon?.();
+    this.#resolve?.(ABANDONED);
   }
 
   /** The batch begins later: by then, the hook may have another owner. */
-  #joinBatch(
-    payload: unknown,
-    hook: HookCall,
-    { begin, complete, fail }: { begin: () => void; complete: () => void; fail: (error: unknown) => void },
-    isHeld: () => boolean,
-    slots: number,
-  ): void {
+  #joinBatch(item: Omit<JoinedItem, "begin">, slots: number): void {
     const { batch, handler } = this.#definition;
-    const mayBegin = () => {
-      const ours = !this.#abandoned && isHeld();
-      if (ours) begin();
-      else this.#abandon?.();
+    const begin = () => {
+      const ours = !this.#abandoned && this.#isHeld();
+      if (ours) this.#watch();
+      else this.#resolve?.(ABANDONED);
       return ours;
     };
-    const item = { payload, hook, begin: mayBegin, complete, fail };
-    this.#batches.join(batch as HookBatch, handler as never, item, slots);
+    this.#batches.join(batch as HookBatch, handler as never, { ...item, begin }, slots);
   }
 
   /** Applies the hook's schema to a payload that was given in SQL, where no schema could be applied. */
@@ -299,14 +286,14 @@ export class HookWork implements Work, Transacting {
   }
 
   /** Ends the attempt if its handler runs for too long. */
-  #watch(resolve: (ending: AttemptEnding) => void): Timer | undefined {
+  #watch(): void {
     const timeout = timeoutOf(this.#definition, this.#hooks.settings);
-    if (timeout === null) return undefined;
-    return this.#store.clock.setTimer(() => {
+    if (timeout === null) return;
+    this.#timer = this.#store.clock.setTimer(() => {
       const error = timeoutError(timeout);
       this.#isStuck = timeout.stuck;
       this.#aborter.abort(error);
-      resolve({ kind: "threw", error });
+      this.#resolve?.({ kind: "threw", error });
     }, timeout.milliseconds);
   }
 
@@ -331,12 +318,15 @@ export class HookWork implements Work, Transacting {
   }
 
   async #settle(outcome: HookOutcome): Promise<SettleResult> {
+    const settlement = this.#settlement(outcome);
+    let result: SettleResult;
+    try {
+      result = await this.#store.hooks.settle(settlement);
+    } catch (error) {
+      const terms = { isPatient: () => this.#begun, signal: this.#givenUp.signal };
+      result = await settlePatiently(this.#store, settlement, error, terms);
+    }
     const { namespace, id } = this.hook;
-    const { signal } = this.#givenUp;
-    const result = await settlePatiently(this.#store, this.#settlement(outcome), {
-      isPatient: () => this.#begun,
-      signal,
-    });
     if (result === "lost") {
       const message = "The outcome of a hook was not written: its lease had run out and another process has it.";
       this.#store.logger.warn(message, { namespace, hookId: id });
@@ -348,8 +338,13 @@ export class HookWork implements Work, Transacting {
   }
 }
 
-async function callHandler(definition: AnyHookDefinition, payload: never, call: HookCall): Promise<void> {
-  await runApart(() => definition.handler(payload, call));
+/** Its promise rejects with what the handler throws. */
+function callHandler(definition: AnyHookDefinition, payload: never, call: HookCall): Promise<unknown> {
+  try {
+    return Promise.resolve(runApart(() => definition.handler(payload, call)));
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** The delay until the hook is due again. */

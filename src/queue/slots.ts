@@ -106,6 +106,7 @@ export class StateChanges {
 
   /** The state has changed: conditions are checked again. */
   announce(): void {
+    if (this.#waiting.length === 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 

@@ -311,12 +311,22 @@ export class Worker {
   }
 
   async #run(work: Work, pool: WorkerPool): Promise<void> {
+    const { clock, onFailure, onError } = this.#options;
+    const isHeld = () => this.#leases.isHeld(work);
     try {
       // A lease that ran out before the handler started isn't an attempt: the row is released as if it had not been claimed.
-      if (this.#stopping || !this.#leases.isHeld(work)) await work.release();
-      else await this.#execute(work, pool);
+      if (this.#stopping || !isHeld()) return await work.release();
+      const startedAt = clock.monotonic();
+      const end = () => {
+        pool.pace.noteRun(clock.monotonic() - startedAt);
+        pool.running.delete(work);
+        this.#settling.add(work);
+        this.#ended();
+      };
+      const failure = await work.execute(end, isHeld, onFailure, pool.concurrency);
+      if (failure !== null) onFailure(failure);
     } catch (error) {
-      this.#options.onError(error);
+      onError(error);
       if (work.giveBack !== undefined) this.#lostClaims.add(() => (work.giveBack as GiveBack)());
     } finally {
       pool.running.delete(work);
@@ -327,21 +337,10 @@ export class Worker {
     }
   }
 
-  async #execute(work: Work, pool: WorkerPool): Promise<void> {
-    const { clock, onFailure } = this.#options;
-    const startedAt = clock.monotonic();
-    const end = () => {
-      pool.pace.noteRun(clock.monotonic() - startedAt);
-      pool.running.delete(work);
-      this.#settling.add(work);
-      this.#ended();
-    };
-    const failure = await work.execute(end, () => this.#leases.isHeld(work), onFailure, pool.concurrency);
-    if (failure !== null) onFailure(failure);
-  }
-
   #ended(): void {
-    for (const pool of Object.values(this.#pools)) if (pool.ahead.length > 0) this.#startAheadSoon(pool);
+    const { hook, instance } = this.#pools;
+    if (hook.ahead.length > 0) this.#startAheadSoon(hook);
+    if (instance.ahead.length > 0) this.#startAheadSoon(instance);
     this.#changes.announce();
     this.#options.onRoom();
   }

@@ -1,12 +1,13 @@
 import type { HookInsert, HookLease, HookReference } from "../hooks/hook-records.ts";
+import { textArray } from "./array-literals.ts";
 
 /** Rows as columns: a batch is given to PostgreSQL as one array for each column. */
-export function referenceColumns(references: readonly HookReference[]): unknown[] {
-  return [references.map(({ namespace }) => namespace), references.map(({ id }) => id)];
+export function referenceColumns(references: readonly HookReference[]): string[] {
+  return [textArray(references.map(({ namespace }) => namespace)), textArray(references.map(({ id }) => id))];
 }
 
-export function leaseColumns(leases: readonly HookLease[]): unknown[] {
-  return [...referenceColumns(leases), leases.map(({ lock }) => lock)];
+export function leaseColumns(leases: readonly HookLease[]): string[] {
+  return [...referenceColumns(leases), textArray(leases.map(({ lock }) => lock))];
 }
 
 export function hookColumns(hooks: readonly HookInsert[]): unknown[] {

@@ -1,19 +1,9 @@
 import type { Clock } from "../../clock.ts";
 import { StoreError } from "../../errors.ts";
 import type { TakenRelay } from "../engine.ts";
-import type { Sending } from "../group-commit.ts";
 import { HOOK_KEYS, type HookAdmitRequest, MOST_HOOK_KEYS } from "../hooks/hook-lines.ts";
-import { delayOf, isUnwanted } from "../hooks/hook-outcome.ts";
-import type {
-  ClaimedHook,
-  HookCount,
-  HookInsert,
-  HookLease,
-  HookReference,
-  HookSettlement,
-  SettleResult,
-} from "../hooks/hook-records.ts";
-import { toClaimedHook, toLease, toSettleResult } from "../hooks/hook-rows.ts";
+import type { ClaimedHook, HookCount, HookInsert, HookLease, HookReference } from "../hooks/hook-records.ts";
+import { toClaimedHook, toLease } from "../hooks/hook-rows.ts";
 import type { HookStatements, InsertResult } from "../hooks/hook-statements.ts";
 import type { ClaimRequest, QueueScope, WakeQuestion } from "../queue/claim-request.ts";
 import { hookLanes } from "../queue/lanes.ts";
@@ -27,19 +17,13 @@ import type { PostgresQueryable, PostgresResult } from "./connection/driver.ts";
 import { withinSavepoint } from "./connection/transaction.ts";
 import { isUniqueViolation } from "./errors.ts";
 import { hookColumns, leaseColumns, referenceColumns } from "./hook-columns.ts";
-import { PostgresHookOperations } from "./hook-operations.ts";
+import { PostgresHookSettlements } from "./hook-settlements.ts";
 import { byReference, inOrder } from "./instances/locking-order.ts";
 import { askNextWake } from "./next-wake.ts";
 import { findTriggeredHooks, insertHooks, insertKeyedHooks, insertNewHooks } from "./sql/hooks/hook-inserts.ts";
 import { claimHooks, countHooks, renewHooks } from "./sql/hooks/hook-leases.ts";
 import { admitHooks, forgetHookStarts } from "./sql/hooks/hook-lines.ts";
-import {
-  deleteCompletedHooks,
-  deleteFinishedHooks,
-  findSettledHooks,
-  settleHooks,
-  takeRelays,
-} from "./sql/hooks/hook-outcomes.ts";
+import { takeRelays } from "./sql/hooks/hook-outcomes.ts";
 import { expireLeases, findLeased, leaseTokens } from "./sql/queue.ts";
 import type { SchemaPrefix } from "./sql/statement.ts";
 
@@ -48,10 +32,9 @@ type Row = Record<string, unknown>;
 /** Hooks that are due later than this are found by polling, and not announced. */
 const ANNOUNCED_AHEAD_MS = 60_000;
 
-/** How hooks are triggered, claimed, renewed and settled. */
 const MOST_FORGOTTEN = 1000;
-
-export class PostgresHookStatements extends PostgresHookOperations implements HookStatements {
+/** How hooks are triggered, claimed and renewed. */
+export class PostgresHookStatements extends PostgresHookSettlements implements HookStatements {
   readonly #progress: ClaimProgress;
   readonly #dedicated: DedicatedConnection & Carrier;
 
@@ -113,30 +96,6 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     const values = [this.now(), leaseMs, ...leaseColumns(leases)];
     const { rows } = await askDedicated(this.#dedicated, (on) => this.run(renewHooks, values, on));
     return rows.map(toLease);
-  }
-
-  /**
-   * In a transaction, which isn't sent again, every result must be exact, so rows are updated: a deletion doesn't tell whether
-   * it was lost.
-   */
-  async settle(
-    settlements: readonly HookSettlement[],
-    { resent = true }: Partial<Sending> = {},
-    on?: PostgresQueryable,
-  ): Promise<SettleResult[]> {
-    const results = new Map<HookSettlement, SettleResult>();
-    if (on !== undefined) {
-      await this.#update(settlements, results, { resent: false }, on);
-    } else {
-      const unwanted = settlements.filter(({ outcome }) => isUnwanted(outcome));
-      const again = [
-        ...(await this.#deleteCompleted(unwanted, { keyed: false }, results)),
-        ...(await this.#deleteCompleted(unwanted, { keyed: true }, results)),
-      ];
-      const others = settlements.filter(({ outcome }) => !isUnwanted(outcome));
-      await this.#update([...others, ...again], results, { resent });
-    }
-    return settlements.map((settlement) => results.get(settlement) ?? "lost");
   }
 
   nextWake(scopes: readonly QueueScope[], { takeOver, inLine, ...question }: WakeQuestion): Promise<number | null> {
@@ -202,7 +161,11 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     const lease = hooks[0]?.lease ?? null;
     if (!hooks.every((hook) => isPlain(hook) && hook.lease?.lock === lease?.lock)) return null;
     const sorted = inOrder(hooks, byReference);
-    const columns = [...referenceColumns(sorted), sorted.map(({ name }) => name), sorted.map(({ payload }) => payload)];
+    const columns = [
+      ...referenceColumns(sorted),
+      textArray(sorted.map(({ name }) => name)),
+      textArray(sorted.map(({ payload }) => payload)),
+    ];
     try {
       const values = [this.now(), ...columns, lease?.lock ?? null, lease?.leaseMs ?? null];
       return await this.run(insertNewHooks, values, on, carried);
@@ -271,58 +234,6 @@ export class PostgresHookStatements extends PostgresHookOperations implements Ho
     if (row === undefined) return { result: "existing", id: hook.id, at: this.clock.now() }; // it has run meanwhile
     const ours = hook.lease !== null && row.lock === hook.lease.lock;
     return { result: ours ? "inserted" : "existing", id: row.id as string, at: toNumber(row.created_at) };
-  }
-
-  /** Returns those that still exist: their keys were triggered meanwhile, or they have another owner. */
-  async #deleteCompleted(
-    completed: readonly HookSettlement[],
-    { keyed }: { keyed: boolean },
-    results: Map<HookSettlement, SettleResult>,
-  ): Promise<HookSettlement[]> {
-    const settlements = completed.filter((settlement) => settlement.keyed === keyed).sort(byReference);
-    if (settlements.length === 0) return [];
-    const statement = deleteCompletedHooks(this.schema, { keyed });
-    const { rowCount } = await this.connection.run(statement, leaseColumns(settlements));
-    for (const settlement of settlements) results.set(settlement, "deleted");
-    if (rowCount === settlements.length) return [];
-    // A missing row was deleted by the first sending, whose reply was lost.
-    const { rows } = await this.run(findSettledHooks, referenceColumns(settlements));
-    const left = new Set(rows.map((row) => `${row.namespace} ${row.id}`));
-    return settlements.filter(({ namespace, id }) => left.has(`${namespace} ${id}`));
-  }
-
-  async #update(
-    settlements: readonly HookSettlement[],
-    results: Map<HookSettlement, SettleResult>,
-    { resent }: Sending,
-    on?: PostgresQueryable,
-  ): Promise<void> {
-    if (settlements.length === 0) return;
-    const values = [
-      this.now(),
-      ...leaseColumns(settlements),
-      settlements.map(({ outcome }) => outcome.kind),
-      settlements.map(({ outcome }) => delayOf(outcome)),
-      settlements.map(({ outcome }) => ("error" in outcome ? outcome.error : null)),
-    ];
-    const { rows } = await this.run(settleHooks, values, on);
-    const written = new Map(rows.map((row) => [`${row.namespace} ${row.id}`, toSettleResult(row)]));
-    if (written.size < settlements.length && resent) {
-      // A row without an owner was settled by the first sending, whose reply was lost. Otherwise another worker owns it.
-      const settled = await this.run(findSettledHooks, referenceColumns(settlements));
-      for (const row of settled.rows) {
-        const reference = `${row.namespace} ${row.id}`;
-        if (!written.has(reference)) written.set(reference, row.lock === null ? toSettleResult(row) : "lost");
-      }
-    }
-    const toDelete: HookSettlement[] = [];
-    for (const settlement of settlements) {
-      const result = written.get(`${settlement.namespace} ${settlement.id}`) ?? "lost";
-      const unwanted = result === "completed" && isUnwanted(settlement.outcome);
-      if (unwanted) toDelete.push(settlement);
-      results.set(settlement, unwanted ? "deleted" : result);
-    }
-    if (toDelete.length > 0) await this.run(deleteFinishedHooks, referenceColumns(toDelete), on);
   }
 }
 

@@ -53,7 +53,7 @@ export function hook(schema: SchemaPrefix): string[] {
   error json,
   constraint hook_pkey primary key (namespace, id) with (fillfactor = 50)
 ) ${QUEUE_STORAGE}`,
-    ...reserveSpace(table, 2000, {
+    ...reserveSpace(table, 8000, {
       namespace: "''",
       id: "number",
       name: "''",

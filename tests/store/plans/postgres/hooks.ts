@@ -34,6 +34,10 @@ type Use = (hooks: PostgresHookStatements) => Promise<unknown>;
 const hooks = (use: Use, answers?: Answers) => () => recordHookStatements(use, answers);
 const settle = (outcome: HookOutcome, keyed: boolean, answers?: Answers) =>
   hooks((statements) => statements.settle(leases.map((lease) => ({ ...lease, keyed, outcome }))), answers);
+const settleClaim = (outcome: HookOutcome) =>
+  hooks((statements) =>
+    statements.settle(leases.map(({ namespace, id }) => ({ namespace, id, lock: "lock-1", keyed: false, outcome }))),
+  );
 const list = (filter: Partial<HookFilter>) =>
   hooks((statements) =>
     statements.list({
@@ -123,6 +127,7 @@ const STATEMENTS: PlannedStatement[] = [
   ["remove a worker", () => recordWorkerStatements((workers) => workers.remove(WORKER.id)), ["worker_pkey"]],
   ["renew leases of hooks", hooks((statements) => statements.renew(leases, 1000)), BY_ID],
   ["delete completed hooks", settle(COMPLETED, false), BY_ID],
+  ["delete completed hooks of one claim", settleClaim(COMPLETED), BY_ID],
   ["delete completed hooks with keys", settle(COMPLETED, true), BY_ID],
   ["delete completed hooks whose next triggers were cancelled", settle(COMPLETED, true, SETTLED), BY_ID],
   ["settle hooks that are kept", settle(KEPT, true), BY_ID],
