@@ -7,6 +7,7 @@ import { toNumber } from "../rows.ts";
 import { compareText } from "../text-order.ts";
 import { textArray } from "./array-literals.ts";
 import type { PostgresResult } from "./connection/driver.ts";
+import { QueueHorizon } from "./queue-horizon.ts";
 import { QUEUE_KEY, type QueueTable } from "./sql/queue.ts";
 
 type Row = Record<string, unknown>;
@@ -28,7 +29,10 @@ export async function claimLanes(
   return claimed.concat(await claimFrom(table, rest, progress, true, send));
 }
 
-/** Claims from the start of each lane, or from where the last claim stopped. Only the former takes over rows of lost owners. */
+/**
+ * Claims from the start of each lane, or of what the horizon leaves of it; or from where the last claim stopped, and then takes
+ * over no rows of lost owners.
+ */
 async function claimFrom(
   table: QueueTable,
   request: ClaimRequest,
@@ -40,12 +44,19 @@ async function claimFrom(
   const lanesOf = table === "hook" ? hookLanes : instanceLanes;
   const lanes = lanesOf(request.scopes, request.takeOver && fromStart);
   if (lanes.length === 0) return [];
-  const since = lanes.map((lane) => (fromStart ? BEFORE_ALL_RANKS : progress.stoppedAt(lane)));
-  const { rows } = await send([...laneColumns(lanes), since, limit, lock, leaseMs, mostLost]);
+  const since = fromStart ? progress.horizon.since(lanes) : lanes.map((lane) => progress.stoppedAt(lane));
+  const sentAt = progress.now;
+  const { rows } = await send([...laneColumns(lanes), since ?? wholeLanes(lanes), limit, lock, leaseMs, mostLost]);
   const key = QUEUE_KEY[table];
   rows.sort((left, right) => byLane(left, right) || compareText(left[key] as string, right[key] as string));
-  if (fromStart) progress.begin();
-  for (const row of rows) progress.note(lanes[toNumber(row.index) - 1] as QueueLane, toNumber(row.due_at));
+  if (fromStart) progress.begin(since === null ? progress.now - sentAt : 0);
+  let tookOver = false;
+  for (const row of rows) {
+    const lane = lanes[toNumber(row.index) - 1] as QueueLane;
+    progress.note(lane, toNumber(row.due_at));
+    tookOver ||= lane.class === WorkClass.leased;
+  }
+  if (rows.length > 0 && !tookOver) progress.noteNoneLost(lanes, toNumber(rows[0]?.claimed_at));
   progress.end({ full: rows.length === limit });
   return rows;
 }
@@ -64,8 +75,17 @@ export function laneColumns(lanes: readonly QueueLane[]): unknown[] {
   ];
 }
 
-/** A claim starts from the beginning at least this often, to find rows that were committed late or have lost their owners. */
+/** For a look at all of each lane. */
+export function wholeLanes(lanes: readonly QueueLane[]): number[] {
+  return lanes.map(() => BEFORE_ALL_RANKS);
+}
+
+/**
+ * A claim starts from the beginning about this often, to find rows that were committed late or have lost their owners; less
+ * often, if that takes more than a twentieth of the time.
+ */
 const LONGEST_RUN_MS = 2000;
+const RUN_SHARE = 20;
 
 /**
  * Where the claims of a long queue have stopped. A claimed row leaves a dead entry at the front of the index until the next
@@ -73,27 +93,34 @@ const LONGEST_RUN_MS = 2000;
  */
 export class ClaimProgress {
   readonly #clock: Clock;
+  readonly horizon: QueueHorizon;
   /** The latest due time that was claimed, by namespace and class. */
   readonly #stoppedAt = new Map<string, number>();
   #resumes = false;
-  #startedAt = 0;
+  /** When the claims must start from the beginning again. */
+  #restartAt = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.horizon = new QueueHorizon(clock);
+  }
+
+  get now(): number {
+    return this.#clock.monotonic();
   }
 
   /** Whether the next claim may continue where the last one stopped. */
   resumes(): boolean {
-    return this.#resumes && this.#clock.monotonic() - this.#startedAt < LONGEST_RUN_MS;
+    return this.#resumes && this.now < this.#restartAt;
   }
 
   stoppedAt({ namespace, class: workClass }: QueueLane): number {
     return this.#stoppedAt.get(`${namespace} ${workClass}`) ?? BEFORE_ALL_RANKS;
   }
 
-  /** A claim has begun, or has started from the beginning again. */
-  begin(): void {
-    this.#startedAt = this.#clock.monotonic();
+  /** A claim has started from the beginning, and has read all of the lanes in this time. */
+  begin(tookMs: number): void {
+    this.#restartAt = this.now + Math.max(LONGEST_RUN_MS, tookMs * RUN_SHARE);
     this.#stoppedAt.clear();
   }
 
@@ -103,9 +130,16 @@ export class ClaimProgress {
   }
 
   /** A row of this lane was claimed. Takeovers and priorities are always searched from the beginning. */
-  note({ namespace, class: workClass }: QueueLane, dueAt: number): void {
+  note(lane: QueueLane, dueAt: number): void {
+    const { namespace, class: workClass } = lane;
     if (workClass !== WorkClass.continuing && workClass !== WorkClass.fresh) return;
-    const lane = `${namespace} ${workClass}`;
-    this.#stoppedAt.set(lane, Math.max(this.#stoppedAt.get(lane) ?? 0, dueAt));
+    const key = `${namespace} ${workClass}`;
+    this.#stoppedAt.set(key, Math.max(this.#stoppedAt.get(key) ?? 0, dueAt));
+    this.horizon.emptied(lane, dueAt);
+  }
+
+  /** Of these lanes, those of leases had no row to take over. */
+  noteNoneLost(lanes: readonly QueueLane[], at: number): void {
+    for (const lane of lanes) if (lane.class === WorkClass.leased) this.horizon.emptied(lane, at);
   }
 }

@@ -99,7 +99,8 @@ export class PostgresHookStatements extends PostgresHookSettlements implements H
   }
 
   nextWake(scopes: readonly QueueScope[], { takeOver, inLine, ...question }: WakeQuestion): Promise<number | null> {
-    return askNextWake("hook", hookLanes(scopes, takeOver, inLine), question, (query, values) =>
+    const lanes = hookLanes(scopes, takeOver, inLine);
+    return askNextWake("hook", lanes, question, this.#progress.horizon, (query, values) =>
       this.run(query, [this.now(), ...values]),
     );
   }

@@ -209,7 +209,8 @@ export class PostgresInstanceStatements extends PostgresInstanceOperations imple
   }
 
   nextWake(scopes: readonly QueueScope[], { takeOver, ...question }: WakeQuestion): Promise<number | null> {
-    return askNextWake("instance", instanceLanes(scopes, takeOver), question, (query, values) =>
+    const lanes = instanceLanes(scopes, takeOver);
+    return askNextWake("instance", lanes, question, this.#progress.horizon, (query, values) =>
       this.run(query, [this.now(), ...values]),
     );
   }

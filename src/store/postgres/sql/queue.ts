@@ -69,17 +69,23 @@ due as materialized (
 taken as not materialized (select * from lost union all select * from due)`;
 }
 
-/** See `nextWake`. With the number of the first of its two parameters, it also tells which names have due rows. */
+/**
+ * See `nextWake`. $5 is from which due time on to look in each lane, and $6 how far ahead. With the number of the first of its
+ * two parameters, it also tells which names have due rows. `took` is how long PostgreSQL has read: see `QueueHorizon`.
+ */
 export function nextWakeOf(schema: SchemaPrefix, table: QueueTable, unclaimed?: number): string {
   return `
-select min(earliest.available_at) - ${NOW} as remaining${unclaimed === undefined ? "" : `, ${dueNames(schema, unclaimed)} as unclaimed`}
-from unnest($2::text[], $3::smallint[], $4::text[]) as lane(namespace, class, names)
+select min(earliest.available_at) - ${NOW} as remaining, ${NOW} as now,
+  case when $1::bigint is null then extract(epoch from clock_timestamp() - statement_timestamp()) * 1000 else 0 end as took
+  ${unclaimed === undefined ? "" : `, ${dueNames(schema, unclaimed)} as unclaimed`}
+from unnest($2::text[], $3::smallint[], $4::text[], $5::bigint[]) as lane(namespace, class, names, since)
 cross join lateral (
   select work.available_at
   from ${schema}${table} as work
   where work.namespace = lane.namespace ${IN_QUEUE_ORDER}
     and work.class = lane.class
-    and work.available_at is not null
+    and work.available_at >= lane.since
+    and ${NOW} + $6::bigint >= work.available_at
     and ${isInScope(table)}
   order by work.available_at, work.${QUEUE_KEY[table]}
   limit 1
@@ -117,7 +123,7 @@ export function nextWake(table: QueueTable, unclaimed: boolean): (schema: Schema
   return (schema) => ({
     name: `next_${table}_wake${unclaimed ? "_and_names" : ""}`,
     planOnce: true,
-    text: nextWakeOf(schema, table, unclaimed ? 5 : undefined),
+    text: nextWakeOf(schema, table, unclaimed ? 7 : undefined),
   });
 }
 

@@ -20,7 +20,7 @@ export function nextWakeWithBeat(table: QueueTable, unclaimed: boolean): (schema
   return (schema) => ({
     name: `next_${table}_wake${unclaimed ? "_and_names" : ""}_with_beat`,
     planOnce: true,
-    text: `with beat as (${upsert(schema, unclaimed ? 7 : 5)})${nextWakeOf(schema, table, unclaimed ? 5 : undefined)}`,
+    text: `with beat as (${upsert(schema, unclaimed ? 9 : 7)})${nextWakeOf(schema, table, unclaimed ? 7 : undefined)}`,
   });
 }
 

@@ -49,7 +49,10 @@ const FINAL = "'completed', 'errored', 'terminated'";
 /** An instance that others wait for ends in a transaction of its own, see `PostgresAwaitedEnds`. */
 export const MAY_END = `(instance.waiters is null or item.kind not in (${FINAL}))`;
 
-/** The columns that an outcome writes, computed from the newest version of the row. */
+/**
+ * The columns that an outcome writes, computed from the newest version of the row. A row never becomes due in the past: looks
+ * may begin after it, see `QueueHorizon`.
+ */
 export const WRITE_OUTCOME = {
   finishing: `class = ${WorkClass.continuing}, available_at = null, recoveries = 0, outcome = 'complete', output = item.output, finished_at = clock.now,
     purge_at = clock.now + instance.success_retention`,
@@ -59,8 +62,8 @@ export const WRITE_OUTCOME = {
     available_at = case
       when item.kind = 'rollingBack' then instance.available_at
       when instance.paused or item.kind in (${FINAL}) then null
-      when item.kind = 'parked' and instance.wakes = item.wakes then item.due_at
-      when item.kind = 'released' then coalesce(item.due_at, clock.now)
+      when item.kind = 'parked' and instance.wakes = item.wakes then greatest(item.due_at, clock.now)
+      when item.kind = 'released' then greatest(coalesce(item.due_at, clock.now), clock.now)
       else clock.now end,
     recoveries = case when item.kind in ('released', 'rollingBack') then instance.recoveries else 0 end,
     outcome = case when item.kind = 'completed' then 'complete' when item.kind in (${FINAL}) then item.kind end,
