@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineWorkflow, type WorkflowEvent } from "../../src/index.ts";
 import { ENCRYPTED_SQLITE, ENGINES } from "../support/engines.ts";
+import { eventually } from "../support/eventually.ts";
 import { follow } from "./support/followed.ts";
 import { becomes } from "./support/sample.ts";
 import { useWorkflows } from "./support/use-workflows.ts";
@@ -45,11 +46,14 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("the inputs of an instance on $nam
   test("are the schedule that created it", async () => {
     const hourly = defineWorkflow({ name: "hourly", schedules: ["0 * * * *"] }, async () => {});
     const process = subject.start({ hourly });
-    await subject.clock.advanceAndSettle(HOUR_MS);
-    const [first] = (await process.workflows.hourly.list()).instances;
+    const first = await eventually(async () => {
+      await subject.clock.advanceAndSettle(HOUR_MS);
+      const [one] = (await process.workflows.hourly.list()).instances;
+      return one ?? Promise.reject(new Error("It hasn't fired yet."));
+    });
 
-    expect(first?.schedule).toEqual({ cron: "0 * * * *", scheduledTime: expect.any(Date) });
-    const { schedule } = await (await process.workflows.hourly.get(first?.id as string)).status();
+    expect(first.schedule).toEqual({ cron: "0 * * * *", scheduledTime: expect.any(Date) });
+    const { schedule } = await (await process.workflows.hourly.get(first.id)).status();
     expect(Number(schedule?.scheduledTime) % HOUR_MS).toBe(0);
   });
 
