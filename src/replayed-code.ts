@@ -6,20 +6,19 @@ export interface ReplayedCode {
   readonly instance: string;
 }
 
-/** Null where the runtime can't tell. */
-const codes: AsyncContext<ReplayedCode> | null = createAsyncContext<ReplayedCode>();
-
-/** Calls the function of a workflow. */
-export function runReplayed<Result>(code: ReplayedCode, main: () => Result): Result {
-  return codes === null ? main() : codes.run(code, main);
+/** An attempt at a step that is running. */
+export interface RunningAttempt {
+  /** The execution that it belongs to. */
+  readonly owner: object;
 }
+
+/**
+ * What of a workflow is running. Null where the runtime can't tell. There is one context for both, because each call in a
+ * context copies all that there are.
+ */
+export const running: AsyncContext<ReplayedCode | RunningAttempt> | null = createAsyncContext();
 
 /** Calls a function that a workflow's function may have set off, but isn't part of it, such as the handler of a hook. */
 export function runApart<Result>(main: () => Result): Result {
-  return codes?.get() === undefined ? main() : codes.run(undefined, main);
-}
-
-/** The workflow whose function, or one of its steps, is running. */
-export function replayedCode(): ReplayedCode | undefined {
-  return codes?.get();
+  return running?.get() === undefined ? main() : running.run(undefined, main);
 }

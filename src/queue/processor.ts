@@ -99,8 +99,10 @@ export class Processor {
 
   /** @internal */
   sourceOf(kind: WorkKind, namespace: string, name: string, store: Store): ProcessorSource | null {
-    const sources = this.sources.filter((source) => source.store === store && source.kind === kind);
-    return sources.find((source) => source.handles(namespace, name)) ?? null;
+    for (const source of this.sources) {
+      if (source.store === store && source.kind === kind && source.handles(namespace, name)) return source;
+    }
+    return null;
   }
 
   /** Another process has announced a change in this namespace, or in any. @internal */

@@ -13,6 +13,8 @@ export function createIdGenerator(clock: Clock, randomness: Randomness): () => s
   let lastTime = -1;
   let timeText = "";
   let digits: number[] = [];
+  /** All but the last digit, which alone changes from most ids to the next. */
+  let beginning = "";
   return () => {
     const time = clock.now();
     if (time > lastTime) {
@@ -20,12 +22,12 @@ export function createIdGenerator(clock: Clock, randomness: Randomness): () => s
       timeText = encodeTime(time);
       digits = Array.from(randomness.bytes(RANDOM_LENGTH), (byte) => byte & 31);
       digits[0] = (digits[0] as number) & 15; // leaves room to count upwards
+      beginning = timeText + encodeDigits(digits);
     } else {
       increment(digits);
+      if (digits[RANDOM_LENGTH - 1] === 0) beginning = timeText + encodeDigits(digits);
     }
-    let text = timeText;
-    for (const digit of digits) text += ALPHABET[digit];
-    return text;
+    return beginning + ALPHABET[digits[RANDOM_LENGTH - 1] as number];
   };
 }
 
@@ -36,6 +38,13 @@ function encodeTime(time: number): string {
     text = ALPHABET[rest % 32] + text;
     rest = Math.floor(rest / 32);
   }
+  return text;
+}
+
+/** Without the last. */
+function encodeDigits(digits: readonly number[]): string {
+  let text = "";
+  for (let index = 0; index < RANDOM_LENGTH - 1; index++) text += ALPHABET[digits[index] as number];
   return text;
 }
 

@@ -1,12 +1,11 @@
-import { replayedCode } from "../replayed-code.ts";
-import { presentOwner } from "./execution/steps/step-scope.ts";
+import { codeBetweenSteps, presentOwner } from "./execution/steps/step-scope.ts";
 
 /** By execution, for its steps, and by the call of its function, for the code between them. */
 const envs = new WeakMap<object, unknown>();
 
 /** What is running: a step of an execution, or its function between steps. Undefined outside of workflows. */
 export function presentRun(): object | undefined {
-  return presentOwner() ?? replayedCode();
+  return presentOwner() ?? codeBetweenSteps();
 }
 
 /** The env that the running workflow's class has as `this.env`. */
@@ -18,6 +17,6 @@ export function presentEnv(): unknown {
 /** The function of this execution, which calls this, and its steps have this env. */
 export function provideEnv(execution: object, env: unknown): void {
   envs.set(execution, env);
-  const code = replayedCode();
+  const code = codeBetweenSteps();
   if (code !== undefined) envs.set(code, env);
 }

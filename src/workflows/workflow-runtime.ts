@@ -94,9 +94,9 @@ export class WorkflowRuntime {
       }
       throw error;
     }
-    for (const [index, result] of results.entries()) {
+    for (let index = 0; index < results.length; index++) {
       const write = writes[index] as InstanceInsert;
-      this.#created(write, reservations[index] ?? null, result);
+      this.#created(write, reservations[index] ?? null, results[index] as InstanceInsertResult);
       this.timeouts.note(write.traits?.timeout ?? null);
     }
     return results;

@@ -119,13 +119,9 @@ export class InstanceHandle<Output = unknown, Events extends EventPayloads = Eve
     this.workflowName = workflow.name;
     this.#runtime = runtime;
     this.#workflow = workflow;
-    this.#name = {
-      namespace: runtime.namespace,
-      name: workflow.name,
-      id,
-      ...(only === undefined ? {} : { only }),
-      ...(receipt === undefined ? {} : { receipt }),
-    };
+    const name = { namespace: runtime.namespace, name: workflow.name, id };
+    const restricted = only !== undefined || receipt !== undefined;
+    this.#name = restricted ? { ...name, ...(only && { only }), ...(receipt && { receipt }) } : name;
     const knownUntil = runtime.store.clock.monotonic() + KNOWN_MS;
     this.#created = createdRef === null ? null : { ref: createdRef, knownUntil };
     this.#callerRef = callerRef;

@@ -34,7 +34,7 @@ export class ResultWaiters {
   readonly #store: Store;
   readonly #timer: EarliestTimer;
   readonly #topic: Topic;
-  readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly waiters: Set<ResultWaiter> }>();
+  readonly #waiting = new Map<string, { readonly instance: InstanceName; readonly waiters: ResultWaiter[] }>();
   /** The instances that the next poll asks for, by key. */
   readonly #asked = new Set<string>();
   #polling = false;
@@ -47,19 +47,27 @@ export class ResultWaiters {
     this.#topic = finishedTopic(namespace);
   }
 
-  /**
-   * Calls the waiter once, when the instance is finished; with `look`, also if it is already. Returns a function that stops the
-   * wait.
-   */
-  wait(instance: InstanceName, waiter: ResultWaiter, { look }: { look: boolean }): () => void {
+  /** Calls the waiter once, when the instance is finished; with `look`, also if it is already. */
+  wait(instance: InstanceName, waiter: ResultWaiter, { look }: { look: boolean }): void {
     const key = keyOf(instance);
     const known = this.#waiting.get(key);
-    if (known === undefined) this.#waiting.set(key, { instance, waiters: new Set([waiter]) });
-    else known.waiters.add(waiter);
+    if (known === undefined) this.#waiting.set(key, { instance, waiters: [waiter] });
+    else known.waiters.push(waiter);
     this.#unlisten ??= this.#store.work.listen((names) => this.#heard(names));
     this.#pollInTime();
     if (look) this.#ask([key]);
-    return () => this.#leave(key, waiter);
+  }
+
+  /** The waiter isn't called any more. */
+  leave(instance: InstanceName, waiter: ResultWaiter): void {
+    const key = keyOf(instance);
+    const { waiters = [] } = this.#waiting.get(key) ?? {};
+    const index = waiters.indexOf(waiter);
+    if (index < 0) return;
+    waiters.splice(index, 1);
+    if (waiters.length > 0) return;
+    this.#waiting.delete(key);
+    this.#rest();
   }
 
   /** This process has finished the instance. */
@@ -86,14 +94,7 @@ export class ResultWaiters {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     this.#rest();
-    for (const waiter of waiting.flatMap(({ waiters }) => [...waiters])) waiter.failed(error);
-  }
-
-  #leave(key: string, waiter: ResultWaiter): void {
-    const waiting = this.#waiting.get(key);
-    if (waiting === undefined || !waiting.waiters.delete(waiter) || waiting.waiters.size > 0) return;
-    this.#waiting.delete(key);
-    this.#rest();
+    for (const waiter of waiting.flatMap(({ waiters }) => waiters)) waiter.failed(error);
   }
 
   /** Stops listening and polling when there are no waiters. */
@@ -174,22 +175,30 @@ export function waitForRun(
   { look, timeoutMs, signal }: RunWait,
 ): Promise<FinishedRun | null> {
   return new Promise((resolve, reject) => {
-    const leave = () => {
-      stop();
+    if (timeoutMs === null && signal === undefined) {
+      results.wait(instance, { finished: resolve, failed: reject }, { look });
+      return;
+    }
+    const rest = () => {
       timer?.cancel();
       signal?.removeEventListener("abort", abort);
     };
     const failed = (error: unknown) => {
-      leave();
+      rest();
       reject(error);
     };
     const finished = (run: FinishedRun | null) => {
-      leave();
+      rest();
       resolve(run);
     };
-    const abort = () => failed(signal?.reason);
-    const stop = results.wait(instance, { finished, failed }, { look });
-    const timer = timeoutMs === null ? undefined : clock.setTimer(() => failed(late(instance)), timeoutMs);
+    const waiter = { finished, failed };
+    const stop = (error: unknown) => {
+      results.leave(instance, waiter);
+      failed(error);
+    };
+    const abort = () => stop(signal?.reason);
+    results.wait(instance, waiter, { look });
+    const timer = timeoutMs === null ? undefined : clock.setTimer(() => stop(late(instance)), timeoutMs);
     signal?.addEventListener("abort", abort);
   });
 }

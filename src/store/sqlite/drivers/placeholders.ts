@@ -22,9 +22,13 @@ export function withoutNumbers(text: string): Placeholders {
     order.push(position - 1);
     return "?";
   });
-  // What is given in addition is handed on, so that the library refuses it as it always does.
+  const inOrder = order.every((position, index) => position === index);
   return {
     text: plain,
-    bind: (parameters) => [...order.map((index) => parameters[index] as never), ...parameters.slice(highest)],
+    bind: (parameters) => {
+      if (inOrder && parameters.length === highest) return parameters;
+      // What is missing, and what is given in addition, is handed on, so that the library refuses it as it always does.
+      return [...order.map((index) => parameters[index] as never), ...parameters.slice(highest)];
+    },
   };
 }

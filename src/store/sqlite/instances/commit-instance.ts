@@ -2,6 +2,7 @@ import {
   type InstanceCommit,
   type InstanceCommitResult,
   type InstanceOutcome,
+  type NewEntry,
   toEndNotice,
 } from "../../instances/instance-records.ts";
 import { WorkClass } from "../../queue/work-class.ts";
@@ -43,7 +44,7 @@ export function commitInstances(
 /** Those that their owners hold without anything in particular; null where it isn't worth a question. */
 function findPlain(driver: SqliteDriver, commits: readonly InstanceCommit[]): InstanceCommit[] | null {
   if (commits.length === 1 || new Set(commits.map(({ ref }) => ref)).size < commits.length) return null;
-  return [...Map.groupBy(commits, ({ lock, run }) => `${run} ${lock}`).values()].flatMap((alike) => {
+  return groupByLease(commits).flatMap((alike) => {
     const [{ lock, run }] = alike as [InstanceCommit];
     if (alike.length === 1) return [];
     const exceptions = driver.all(FIND_EXCEPTIONS, [JSON.stringify(alike.map(({ ref }) => ref)), lock, run]);
@@ -51,6 +52,13 @@ function findPlain(driver: SqliteDriver, commits: readonly InstanceCommit[]): In
     const indexes = new Set(exceptions.map(({ index }) => Number(index)));
     return alike.filter((_, index) => !indexes.has(index));
   });
+}
+
+/** Those that were born claimed by one worker share a token, and are most. */
+function groupByLease(commits: readonly InstanceCommit[]): (readonly InstanceCommit[])[] {
+  const [first] = commits;
+  if (commits.every(({ lock, run }) => lock === first?.lock && run === first.run)) return [commits];
+  return [...Map.groupBy(commits, ({ lock, run }) => `${run} ${lock}`).values()];
 }
 
 /** What a commit needs to know of its instance. */
@@ -110,7 +118,8 @@ function insertEntries(
   { ref, run, position, entries }: InstanceCommit,
   { resent, now }: Circumstances,
 ): boolean {
-  for (const [index, entry] of entries.entries()) {
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as NewEntry;
     const inserted = driver.run(INSERT_ENTRY, [
       ref,
       run,

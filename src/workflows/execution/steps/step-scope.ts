@@ -1,6 +1,5 @@
-import { type AsyncContext, createAsyncContext } from "../../../async-context.ts";
 import type { WorkSpan } from "../../../monitoring/tracing.ts";
-import { type ReplayedCode, replayedCode, runReplayed } from "../../../replayed-code.ts";
+import { type ReplayedCode, type RunningAttempt, running } from "../../../replayed-code.ts";
 import type { StepType } from "../../../store/instances/instance-records.ts";
 import type { WorkflowStepContext } from "../../define/step.ts";
 import { RollbackCall } from "../../rollback/rollback-call.ts";
@@ -51,48 +50,49 @@ export class StepScope {
 }
 
 /** An attempt at a body that may call steps. */
-interface ScopedAttempt {
+interface ScopedAttempt extends RunningAttempt {
   readonly call: BodyCall;
   readonly context: WorkflowStepContext;
-  /** The execution that it belongs to. */
-  readonly owner: object;
   scope: StepScope | null;
   readonly span: WorkSpan | null;
 }
-
-/** The running attempt. Null where the runtime can't tell: then steps inside steps are counted with all others. */
-const attempts: AsyncContext<ScopedAttempt> | null = createAsyncContext<ScopedAttempt>();
 
 function callBody(attempt: ScopedAttempt): unknown {
   return attempt.call.body(attempt.context as never);
 }
 
-/** Calls the body of a step: the steps that it calls are inside that step. */
+/**
+ * Calls the body of a step: the steps that it calls are inside that step. Where the runtime can't tell what is running, they are
+ * counted with all others.
+ */
 export function runInside(attempt: ScopedAttempt, call: (attempt: ScopedAttempt) => unknown = callBody): unknown {
   const { span } = attempt;
   const traced = span === null ? call : (one: ScopedAttempt) => span.run(() => call(one));
-  return attempts === null ? traced(attempt) : attempts.run(attempt, traced, attempt);
+  return running === null ? traced(attempt) : running.run(attempt, traced, attempt);
 }
 
 /** Calls the function of a workflow, which may be begun by a step of another. */
 export function runOutside<Result>(code: ReplayedCode, main: () => Result): Result {
-  return attempts === null ? main() : attempts.run(undefined, runReplayed<Result>, code, main);
+  return running === null ? main() : running.run(code, main);
 }
 
 /** The workflow whose function is running, outside its steps: a replay repeats the call. */
 export function codeBetweenSteps(): ReplayedCode | undefined {
-  return attempts?.get() === undefined ? replayedCode() : undefined;
+  const code = running?.get();
+  return code === undefined || "owner" in code ? undefined : code;
 }
 
 /** The execution whose step is running. */
 export function presentOwner(): object | undefined {
-  return attempts?.get()?.owner;
+  const code = running?.get();
+  return code !== undefined && "owner" in code ? code.owner : undefined;
 }
 
 /** The scope of the running code, if it is inside a step of this execution. */
 export function presentScope(execution: object): StepScope | null {
-  const attempt = attempts?.get();
-  if (attempt === undefined || attempt.owner !== execution) return null;
+  const code = running?.get();
+  if (code === undefined || !("owner" in code) || code.owner !== execution) return null;
+  const attempt = code as ScopedAttempt;
   attempt.scope ??= new StepScope(attempt.call);
   return attempt.scope;
 }

@@ -150,7 +150,8 @@ export async function createInstance(
   options?: CreateOptions<unknown>,
   origin?: InstanceOrigin,
 ): Promise<CreatedInstance> {
-  const { insert, onConflict } = await prepareInstance(runtime, workflow, options, origin);
+  const prepared = prepareAtOnce(runtime, workflow, options, origin);
+  const { insert, onConflict } = isThenable(prepared) ? await prepared : prepared;
   const [result] = await runtime.create([insert]);
   if (result?.result === "existing") {
     if (onConflict === "error") throw alreadyExists(workflow.name, insert.id);
