@@ -103,7 +103,7 @@ describe("a definition that is refused", () => {
       "an instance of nothing",
       () => instantiate(undefined as Anything),
       "fragment.invalid",
-      "instantiate takes what defineFragment",
+      "instantiate takes the result of defineFragment",
     ],
     ["an instance of a builder", () => instantiate(defineFragment("a") as Anything), "fragment.invalid", ".build()"],
     [

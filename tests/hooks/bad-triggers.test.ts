@@ -48,7 +48,12 @@ const OPTIONS: [string, unknown, string, string][] = [
   ["a key with NUL", { key: "a\0b" }, "text.invalid", "without control characters"],
   ["a key with half a character", { key: "\ud800" }, "text.invalid", "broken surrogates"],
   ["a debounce without a key", { debounce: 5 }, "trigger.invalid", "A trigger with debounce needs a key"],
-  ["a debounce and a time", { key: "k", debounce: 5, processAt: 5 }, "trigger.invalid", "processAt, or a delay"],
+  [
+    "a debounce and a time",
+    { key: "k", debounce: 5, processAt: 5 },
+    "trigger.invalid",
+    "processAt or debounce, not both",
+  ],
   ["a debounce of null", { key: "k", debounce: null }, "trigger.invalid", "debounce takes its options as an object"],
   ["a debounce that is true", { key: "k", debounce: true }, "duration.invalid", "debounce.delay is a boolean"],
   ["a debounce with an unknown unit", { key: "k", debounce: "5 moons" }, "duration.invalid", "debounce.delay is"],

@@ -194,6 +194,6 @@ describe.each(ENGINES)("a program for Cloudflare on $name", (engine) => {
     const instance = await process.workflows.locked.create();
     await untilStatus(subject.clock, instance, "errored");
     expect(attempts).toBe(1);
-    expect((await instance.status()).error?.message).toContain("a stream that is locked");
+    expect((await instance.status()).error?.message).toContain("a locked stream");
   });
 });
