@@ -1,4 +1,5 @@
 import { createAsyncContext } from "../async-context.ts";
+import { consoleLogger } from "../logger.ts";
 import { presentEnv, presentRun } from "../workflows/present-env.ts";
 
 type Env = Record<string, unknown>;
@@ -56,7 +57,9 @@ export const env: Readonly<Env> = new Proxy<Env>(
   },
 );
 
-/** On Cloudflare it keeps a Worker alive, which isn't needed here. A rejection is ignored. */
+/** On Cloudflare it keeps a Worker alive, which isn't needed here. A rejection is logged. */
 export function waitUntil(promise: Promise<unknown>): void {
-  Promise.resolve(promise).catch(() => {});
+  Promise.resolve(promise).catch((error: unknown) => {
+    consoleLogger.error("A promise that was given to waitUntil was rejected.", { error });
+  });
 }

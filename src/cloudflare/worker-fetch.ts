@@ -1,5 +1,5 @@
 import { InvalidInputError } from "../errors.ts";
-import { withEnv } from "./environment.ts";
+import { waitUntil, withEnv } from "./environment.ts";
 
 /** The part of a Worker's context that has a meaning here. */
 export interface WorkerContext {
@@ -37,7 +37,7 @@ export function createWorkerFetch(
   return async (request) => {
     const env = app.env as Env;
     const context: WorkerContext = {
-      waitUntil: (promise) => void Promise.resolve(promise).catch(() => {}),
+      waitUntil,
       passThroughOnException: () => {},
       props: {},
     };

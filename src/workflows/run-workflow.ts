@@ -76,7 +76,16 @@ function call(
     get workflows() {
       return getBindings();
     },
-    waitUntil: (promise: Promise<unknown>) => void Promise.resolve(promise).catch(() => {}),
+    waitUntil: (promise: Promise<unknown>) => {
+      const { name: workflow, id: instance } = execution.instance;
+      const log = (error: unknown) =>
+        runtime.store.logger.error("A promise that was given to waitUntil was rejected.", {
+          workflow,
+          instance,
+          error,
+        });
+      Promise.resolve(promise).catch(log);
+    },
   };
   const env = given ?? getBindings(); // as a Worker's fetch gets it
   provideEnv(execution, env);

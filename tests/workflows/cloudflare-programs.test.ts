@@ -148,6 +148,17 @@ describe.each(ENGINES)("a program for Cloudflare on $name", (engine) => {
     expect(await (await process.workflows.PARENT.create()).result()).toBe("child");
   });
 
+  test("has a promise logged that it gave to waitUntil, if that is rejected", async () => {
+    class Forgetful extends WorkflowEntrypoint {
+      override async run() {
+        this.ctx.waitUntil(Promise.reject(new Error("no caller awaits it")));
+      }
+    }
+    const process = subject.start({ forgetful: Forgetful });
+    await (await process.workflows.forgetful.create({ id: "one" })).result();
+    await eventually(() => expect(process.logs.messages("error").join()).toContain("waitUntil was rejected"));
+  });
+
   test("may sleep for a year, and wait for an event as long", async () => {
     class Patient extends WorkflowEntrypoint {
       override async run(_event: unknown, step: WorkflowStep) {

@@ -7,7 +7,7 @@ import type { WorkflowEntrypointClass } from "./workflow-types.ts";
 export interface ExecutionContext {
   readonly workflows: WorkflowBindings;
   /**
-   * As on Cloudflare, where it keeps a Worker alive. Here it only handles a rejection. Work that must happen belongs in a step.
+   * As on Cloudflare, where it keeps a Worker alive. Here it only logs a rejection. Work that must happen belongs in a step.
    */
   waitUntil(promise: Promise<unknown>): void;
 }
