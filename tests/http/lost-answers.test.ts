@@ -28,16 +28,24 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("requests whose answers could not 
     const app = await subject.start({ workflows: { quick, waiting, failing } });
     const client = subject.serve(app, { logger: subject.logs });
     const order = await app.workflows.waiting.create({ id: "one" });
-    /** Sends a request twice. The first time the process is lost, as it were, after it is done and before that is written. */
-    const twice = async (send: (init: Keyed) => Promise<KeyedReply>, meanwhile: () => Promise<unknown>) => {
+    /**
+     * Sends a request twice. The first time the process is lost, as it were: after it is done and before that is written, or
+     * before it is done.
+     */
+    const twice = async (
+      send: (init: Keyed) => Promise<KeyedReply>,
+      meanwhile: () => Promise<unknown>,
+      lost: "finish" | "begin" = "finish",
+    ) => {
       const init = { headers: { "idempotency-key": crypto.randomUUID() } };
       const { requests } = app.parts.store.engine;
-      const { finish } = requests;
-      requests.finish = async () => {
+      const { [lost]: whole } = requests;
+      requests[lost] = async (...parameters: never[]) => {
+        if (lost === "begin") await (whole as (...all: never[]) => Promise<unknown>).apply(requests, parameters);
         throw new StoreError("store.unavailable", "The process was lost.", { transient: true });
       };
       const first = await send(init);
-      requests.finish = finish;
+      Object.assign(requests, { [lost]: whole });
       expect(first.status).toBe(503);
       await meanwhile();
       return send(init);
@@ -234,6 +242,28 @@ describe.each([...ENGINES, ENCRYPTED_SQLITE])("requests whose answers could not 
       () => meanwhile(order),
     );
     expect(reply.status).toBe(204);
+  });
+
+  test.each<[string, (client: Sender, init: Keyed) => Promise<KeyedReply>]>([
+    ["pause", (client, init) => client.post(`${ONE}/pause`, undefined, init)],
+    ["resume", (client, init) => client.post(`${ONE}/resume`, undefined, init)],
+    ["terminate", (client, init) => client.post(`${ONE}/terminate`, undefined, init)],
+    ["restart", (client, init) => client.post(`${ONE}/restart`, undefined, init)],
+    ["delete", (client, init) => client.delete(ONE, init)],
+    ["an event", (client, init) => client.post(`${ONE}/events`, { type: "word", payload: "once" }, init)],
+  ])("are refused if another run has begun before they were done: %s", async (_, send) => {
+    const { client, order, twice } = await setUp();
+    const reply = await twice(
+      (init) => send(client, init),
+      async () => {
+        await order.restart();
+        await order.pause();
+      },
+      "begin",
+    );
+    expect([reply.status, reply.body["code"]]).toEqual([409, "instance.run_changed"]);
+    expect(await order.status()).toMatchObject({ run: 2, status: expect.stringMatching(/^(paused|waitingForPause)$/) });
+    expect((await order.unreceivedEvents()).events).toEqual([]);
   });
 
   test("are refused again where they were refused", async () => {
