@@ -28,7 +28,7 @@ describe.each(ENGINES)("stack traces on $name", (engine) => {
     const app = await perdure({ database: fixture.adapter, workflows: { fails }, hooks: { reach }, logger });
     const instance = await app.workflows.fails.create({ id: "a" });
     await app.hooks.reach.trigger();
-    await app.drain();
+    await eventually(async () => expect((await app.durableHooks.deadLetters()).hooks).toHaveLength(1));
     await expect(instance.result()).rejects.toThrow("too far");
     return { app, instance };
   }
