@@ -46,7 +46,7 @@ test("the project that perdure init writes has sound types, and runs with the in
     );
     expect(await once(created, "exit")).toEqual([0, null]);
     await waitUntil("its hook has run", () => said.includes("Hello, you!") || null);
-    expect(said).toMatch(/greeting\/one {2}completed/);
+    await waitUntil("the log tells of its end", () => /greeting\/one {2}completed/.test(said) || null);
   } finally {
     started.kill("SIGTERM");
     await once(started, "exit");
