@@ -2,16 +2,18 @@ import { parseArgs } from "node:util";
 import { simulateDatabases } from "./databases/simulate-databases.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { type SimulationResult, type SimulationStatistics, simulate } from "./simulate.ts";
+import { simulateGathering } from "./simulate-gathering.ts";
 import { simulateSubjects } from "./subjects/simulate-subjects.ts";
 
-const USAGE = `npm run simulate                     1000 worlds; each has beside it one of subjects and one of two databases
+const USAGE = `npm run simulate                     1000 worlds; each has beside it those of subjects, of two databases and of gathering
 npm run simulate -- --seeds 5000     that many
 npm run simulate -- --from 20000     beginning with another seed
 npm run simulate -- --seed 42        one world again, with everything that happens in it
 npm run simulate -- --seed 42 --subjects     the subjects of that seed instead
-npm run simulate -- --seed 42 --databases    the two databases of that seed instead`;
+npm run simulate -- --seed 42 --databases    the two databases of that seed instead
+npm run simulate -- --seed 42 --gathering    the workflows that wait for each other's ends instead`;
 
-type Kind = "main" | "subjects" | "databases";
+type Kind = "main" | "subjects" | "databases" | "gathering";
 
 /** For a world that went wrong; --seed shows everything. */
 const LAST_LINES = 100;
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     subjects: { type: "boolean", default: false },
     databases: { type: "boolean", default: false },
+    gathering: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -31,13 +34,17 @@ if (values.help) console.log(USAGE);
 else if (values.seed !== undefined) await replay(toNumber("seed", values.seed), kindOf(values));
 else await explore(toNumber("from", values.from), toNumber("seeds", values.seeds));
 
-function kindOf({ subjects, databases }: { subjects: boolean; databases: boolean }): Kind {
-  if (subjects) return "subjects";
-  return databases ? "databases" : "main";
+function kindOf(flags: Readonly<Record<Exclude<Kind, "main">, boolean>>): Kind {
+  return (["subjects", "databases", "gathering"] as const).find((kind) => flags[kind]) ?? "main";
 }
 
 async function replay(seed: number, kind: Kind): Promise<void> {
-  const worlds = { main: simulate, subjects: simulateSubjects, databases: simulateDatabases };
+  const worlds = {
+    main: simulate,
+    subjects: simulateSubjects,
+    databases: simulateDatabases,
+    gathering: simulateGathering,
+  };
   const result = await worlds[kind](seed);
   console.log(result.trace.join("\n"));
   if (result.violation !== null) fail(seed, result.violation, kind);
@@ -56,10 +63,11 @@ async function explore(from: number, seeds: number): Promise<void> {
     }
     const subjects = await simulateSubjects(seed);
     const databases = await simulateDatabases(seed);
+    const gathering = await simulateGathering(seed);
     changes += subjects.changes;
     runsBeside += databases.runsBeside;
     progress.advance();
-    for (const [kind, { violation, trace }] of Object.entries({ main, subjects, databases })) {
+    for (const [kind, { violation, trace }] of Object.entries({ main, subjects, databases, gathering })) {
       if (violation === null) continue;
       progress.end();
       console.log(trace.slice(-LAST_LINES).join("\n"));

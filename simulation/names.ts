@@ -23,7 +23,10 @@ export const PROGRAM_NAMES = [
   "fatal",
   "transacting",
 ] as const;
-export type ProgramName = (typeof PROGRAM_NAMES)[number];
+/** They wait for other instances. Only worlds of their own have them. */
+export const GATHERING_PROGRAM_NAMES = ["gathering", "nesting"] as const;
+export const ALL_PROGRAM_NAMES = [...PROGRAM_NAMES, ...GATHERING_PROGRAM_NAMES] as const;
+export type ProgramName = (typeof ALL_PROGRAM_NAMES)[number];
 
 /** Steps that are called inside another step's function have names that begin like this. */
 export const INNER = "inner";
@@ -33,7 +36,7 @@ export const KEPT_PROGRESS = "kept";
 export const LEDGER = "ledger";
 export const EVENT_TYPES = ["approved", "changed"] as const;
 /** Programs that have no hooks for the end of a run. */
-export const UNTOLD_PROGRAMS: readonly string[] = ["child"];
+export const UNTOLD_PROGRAMS: readonly string[] = ["child", "gathering"];
 /** The default number of retries of hooks. */
 export const DEFAULT_HOOK_LIMIT = 2;
 /** The default number of retries of steps. */

@@ -13,6 +13,9 @@ import type { InstanceBook } from "./instance-book.ts";
 import { isProgress } from "./progress-book.ts";
 import { ROLLBACK_KINDS } from "./rollback-book.ts";
 
+/** For so long an owner sets an instance aside that it can't run. */
+const LONGEST_PAUSE_MS = 60_000;
+
 type Written = Extract<InstanceCommitResult, { result: "written" }>;
 
 /** What owners write to their instances: entries of journals, and outcomes. */
@@ -70,8 +73,10 @@ export class CommitBook {
     if (outcome.kind !== "running" && outcome.kind !== "rollingBack" && entries.length === 0) account.releases++;
     this.#apply(account, outcome, answer.at);
     const end = endOf(outcome);
-    if (end !== null) this.#book.endings.ended(account, end, commit.hook);
-    else if (commit.hook !== undefined) this.#violate("a hook for each run that ends", `${ref} hasn't ended`);
+    if (end !== null) {
+      this.#book.endings.ended(account, end, commit.hook);
+      this.#book.waiters.ended(account, answer.woken);
+    } else if (commit.hook !== undefined) this.#violate("a hook for each run that ends", `${ref} hasn't ended`);
   }
 
   /** Whether this commit was written before. */
@@ -110,6 +115,7 @@ export class CommitBook {
     if (entry.kind === "completed") this.#book.streams.completed(account, label, entry, lock);
     if (entry.type === "do") this.#book.bodies.entered(account, label, entry, earlier);
     if (entry.type === "waitForEvent") this.#book.events.entered(run, label, entry, deadline ?? null);
+    if (entry.type === "result") this.#book.waiters.entered(run, label, entry);
     run.journal.push({ ...entry, lock, at });
   }
 
@@ -136,6 +142,7 @@ export class CommitBook {
       account.availableAt = account.paused ? null : due;
       const waits = !account.paused && outcome.dueAt > at && !this.#book.versions.isHeldUp(account);
       if (waits) this.#book.events.parked(account, outcome.wakes);
+      if (waits && outcome.dueAt - at > LONGEST_PAUSE_MS) this.#book.waiters.parked(account, outcome.wakes);
       return;
     }
     account.availableAt = null;

@@ -2,14 +2,14 @@ import type { HookInsert } from "../../src/store/hooks/hook-records.ts";
 import type { InstanceOutcome } from "../../src/store/instances/instance-records.ts";
 import { decodeValue } from "../../src/values/index.ts";
 import { type Ending, endingHookName } from "../../src/workflows/define/terminal-hooks.ts";
-import { DEFAULT_HOOK_LIMIT, PROGRAM_NAMES, UNTOLD_PROGRAMS } from "../names.ts";
+import { ALL_PROGRAM_NAMES, DEFAULT_HOOK_LIMIT, UNTOLD_PROGRAMS } from "../names.ts";
 import type { World } from "../world.ts";
 import type { HookBook } from "./hook-book.ts";
 import type { InstanceAccount } from "./instance-account.ts";
 import type { Behaviour, Payload } from "./trigger-record.ts";
 
 /** All possible names of hooks at the end of a run. */
-export const ENDING_HOOK_NAMES: readonly string[] = PROGRAM_NAMES.flatMap((name) =>
+export const ENDING_HOOK_NAMES: readonly string[] = ALL_PROGRAM_NAMES.flatMap((name) =>
   (["completed", "errored", "terminated"] as const).map((ending) => endingHookName(name, ending)),
 );
 

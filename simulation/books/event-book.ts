@@ -100,11 +100,16 @@ export class EventBook {
     if (events.some((one) => one.process === record.process && one.n > n)) {
       this.#violate("events come in their order", `#${n} of ${record.process} was overtaken`);
     }
-    const { now } = this.#world;
     const { process } = record;
-    account.wakes++;
     const { eventId, type } = event;
-    events.push({ n, eventId, process, type, sequence: account.wakes, at: now, receivedBy: null });
+    this.arrived(account, { n, eventId, process, type });
+  }
+
+  /** An event was stored with an instance. */
+  arrived(account: InstanceAccount, event: Pick<EventAccount, "n" | "eventId" | "process" | "type">): void {
+    const { now } = this.#world;
+    account.wakes++;
+    runOf(account).events.push({ ...event, sequence: account.wakes, at: now, receivedBy: null });
     if (!account.held && !account.paused && account.started) {
       account.availableAt = Math.min(account.availableAt as number, now);
     }

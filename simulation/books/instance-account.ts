@@ -6,6 +6,7 @@ import type {
   NewEntry,
   RollbackReason,
 } from "../../src/store/instances/instance-records.ts";
+import { isNotice } from "../../src/store/instances/instance-records.ts";
 
 /** An entry of a journal, when it was written, and with which token. */
 export interface WrittenEntry extends NewEntry {
@@ -131,7 +132,10 @@ export function newAccount(instance: InstanceInsert, n: number | null, at: numbe
   };
 }
 
-/** What the next run begins with: some entries, the events that they received, and, if that is asked for, all others. */
+/**
+ * What the next run begins with: some entries, the events that they received, and, if that is asked for, all others that
+ * callers have sent.
+ */
 export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | undefined): RunAccount {
   if (kept === undefined) return newRun();
   const entries = kept.positions.map((position, index) => {
@@ -142,7 +146,7 @@ export function copyRun({ journal, events }: RunAccount, kept: KeptEntries | und
   return {
     journal: entries,
     events: events
-      .filter(({ sequence }) => kept.events === "all" || received.has(sequence))
+      .filter(({ sequence, type }) => (kept.events === "all" && !isNotice(type)) || received.has(sequence))
       .map((event) => ({ ...event, receivedBy: received.has(event.sequence) ? event.receivedBy : null })),
     kept: entries.length,
   };
@@ -182,6 +186,7 @@ export function isEnding({ kind, dueAt }: NewEntry): boolean {
 export function describeEnding(entry: NewEntry, { events }: RunAccount): string {
   const step = stepOf(entry);
   if (entry.kind !== "received") return `${step} ${entry.kind}`;
+  if (entry.type === "result") return `${step} completed`; // the code sees what the other instance gave
   return `${step} received ${events.find(({ sequence }) => sequence === entry.event)?.n}`;
 }
 

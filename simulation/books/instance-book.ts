@@ -26,6 +26,7 @@ import { ScheduleBook } from "./schedule-book.ts";
 import { StreamBook } from "./stream-book.ts";
 import { VersionBook } from "./version-book.ts";
 import { WaitBook } from "./wait-book.ts";
+import { WaiterBook } from "./waiter-book.ts";
 
 /**
  * Keeps the accounts of all workflow instances, outside the database: from every committed call and its answer, in the order
@@ -45,6 +46,7 @@ export class InstanceBook {
   readonly streams: StreamBook;
   readonly ledger: LedgerBook;
   readonly waits: WaitBook;
+  readonly waiters: WaiterBook;
   readonly commits: CommitBook;
   readonly versions: VersionBook;
   /** Calls of the application that aren't answered yet. */
@@ -73,6 +75,7 @@ export class InstanceBook {
     this.streams = new StreamBook(world, this);
     this.ledger = new LedgerBook(world);
     this.waits = new WaitBook(world, this);
+    this.waiters = new WaiterBook(world, this);
     this.commits = new CommitBook(world, this);
     this.versions = new VersionBook(world, this);
   }

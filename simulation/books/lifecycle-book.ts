@@ -23,7 +23,7 @@ export class LifecycleBook {
   changed(
     operation: LifecycleOperation,
     name: InstanceName,
-    { changed, instance }: InstanceChange,
+    { changed, instance, woken }: InstanceChange,
     { kept, statuses = null, hook }: ChangeDetails = {},
   ): void {
     const account = this.#book.find(name);
@@ -48,6 +48,7 @@ export class LifecycleBook {
     if (!changed) return;
     this.#book.touched.add(account.ref);
     this.#apply(account, operation, kept);
+    if (account.state !== "live") this.#book.waiters.ended(account, woken);
     if (account.state === "terminated") this.#book.endings.ended(account, { ending: "terminated", value: null }, hook);
   }
 

@@ -5,7 +5,7 @@ import type { SqliteValue } from "../../src/store/sqlite/drivers/driver.ts";
 import { type InstanceAccount, purgeAt, type RunAccount, statusOf } from "../books/instance-account.ts";
 import type { InstanceBook } from "../books/instance-book.ts";
 import { standsInLine } from "../books/line-book.ts";
-import { NAMESPACE, PROGRAM_NAMES } from "../names.ts";
+import { ALL_PROGRAM_NAMES, NAMESPACE } from "../names.ts";
 import type { World } from "../world.ts";
 import { checkDependents } from "./check-dependents.ts";
 
@@ -196,7 +196,7 @@ export class InstanceCheck {
       if (state === "live" && availableAt !== null && !standsInLine(account)) first = Math.min(first, availableAt);
     }
     const expected = first === Number.POSITIVE_INFINITY ? null : first - this.#world.now;
-    const scopes = [{ namespace: NAMESPACE, names: PROGRAM_NAMES }];
+    const scopes = [{ namespace: NAMESPACE, names: ALL_PROGRAM_NAMES }];
     const told = await instances.nextWake(scopes, { takeOver: true });
     if (told === expected) return;
     this.#world.violate("a next wake for everything that waits", `in ${expected} ms, but the database says ${told}`);

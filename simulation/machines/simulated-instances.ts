@@ -126,7 +126,11 @@ export function createInstanceStatements(
       wire.call("unfinished versions", () => instances.unfinishedVersions(scope, limit)),
     unknownNames: (scope) => wire.call("unknown names", () => instances.unknownNames(scope)),
     awaitEnds: (requests) =>
-      wire.call(`await ${requests.map(({ instance }) => instance.id).join(", ")}`, () => instances.awaitEnds(requests)),
+      wire.call(
+        `await ${requests.map(({ instance }) => instance.id).join(", ")}`,
+        () => instances.awaitEnds(requests),
+        (results) => book.waiters.awaited(requests, results),
+      ),
     sendEvents: (events) =>
       wire.call(
         `send ${events.map(({ type, id }) => `${type} to ${id}`).join(", ")}`,

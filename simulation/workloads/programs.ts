@@ -2,7 +2,7 @@ import { defineWorkflow } from "../../src/workflows/define/define-workflow.ts";
 import type { Workflows } from "../../src/workflows/define/workflow-types.ts";
 import type { Params } from "../checks/instance-records.ts";
 import type { SimulatedProcess } from "../machines/simulated-process.ts";
-import { KEPT_PROGRESS, PROGRAM_NAMES, type ProgramName, UNTOLD_PROGRAMS } from "../names.ts";
+import { ALL_PROGRAM_NAMES, KEPT_PROGRESS, type ProgramName, UNTOLD_PROGRAMS } from "../names.ts";
 import { createEndingHooks } from "./ending-hooks.ts";
 import { LIMITS } from "./limits.ts";
 import { type CodeVersion, schedulesOf } from "./program-schedules.ts";
@@ -194,6 +194,26 @@ const PROGRAMS: Readonly<Record<ProgramName, Program>> = {
       await script.transact("ledger one");
     },
   },
+  gathering: {
+    run: async (script) => {
+      const params: Params = { ...script.params, n: null };
+      const [child, failing] = await Promise.all([script.create("child", params), script.create("failing", params)]);
+      const first = script.result("child", child); // may end before the others are asked for
+      first.catch(() => {});
+      await script.do("meanwhile");
+      const ends = await Promise.allSettled([first, script.result("failing", failing), script.result("child", child)]);
+      await script.do("gathered");
+      return ends.map(({ status }) => status);
+    },
+  },
+  nesting: {
+    solo: true,
+    run: async (script) => {
+      const inner = await script.create("gathering", { ...script.params, n: null });
+      await script.result("gathering", inner);
+      await script.do("after all");
+    },
+  },
   fatal: {
     run: async (script) => {
       script.mayKill();
@@ -213,7 +233,7 @@ export interface Code {
 
 /** The workflows of one process. */
 export function createWorkflows(process: () => SimulatedProcess, code: Code): Workflows {
-  return Object.fromEntries(PROGRAM_NAMES.map((name) => [name, createWorkflow(name, process, code)]));
+  return Object.fromEntries(ALL_PROGRAM_NAMES.map((name) => [name, createWorkflow(name, process, code)]));
 }
 
 function createWorkflow(name: ProgramName, process: () => SimulatedProcess, { version, told, retentionMs }: Code) {

@@ -3,6 +3,7 @@ import type { OwnedTransaction } from "../../src/queue/owned-transaction.ts";
 import { describeError } from "../../src/values/index.ts";
 import type { WorkflowStep, WorkflowStepContext } from "../../src/workflows/define/step.ts";
 import type { WorkflowEvent } from "../../src/workflows/define/workflow-event.ts";
+import type { WorkflowInstance } from "../../src/workflows/instances/instance.ts";
 import type { BodyRun, Witness } from "../books/body-book.ts";
 import { stepOf } from "../books/instance-account.ts";
 import type { Told } from "../books/progress-book.ts";
@@ -15,7 +16,7 @@ import { planned } from "./planned.ts";
 import { PIECES, pour } from "./poured.ts";
 import { createRollback } from "./scripted-rollback.ts";
 
-type StepType = "do" | "sleep" | "waitForEvent" | "create";
+type StepType = "do" | "sleep" | "waitForEvent" | "create" | "result";
 
 interface BodyOptions {
   readonly limit?: number;
@@ -46,6 +47,8 @@ export class Script implements Witness {
   /** The token with which the instance is run. */
   readonly #lock: string | null;
   readonly #counts = new Map<string, number>();
+  /** By workflow and id. */
+  readonly #children = new Map<string, WorkflowInstance>();
 
   constructor(
     process: SimulatedProcess,
@@ -136,8 +139,17 @@ export class Script implements Witness {
   /** Creates a child, and returns its id. */
   async create(workflow: string, params: Params): Promise<string> {
     const identity = this.#identify("create", workflow);
-    const child = (await this.#witness(identity, () => this.#step.create(workflow, { params }))) as { id: string };
+    const create = () => this.#step.create(workflow, { params });
+    const child = (await this.#witness(identity, create)) as WorkflowInstance;
+    this.#children.set(`${workflow}/${child.id}`, child);
     return child.id;
+  }
+
+  /** Waits for the end of a child. */
+  result(workflow: string, id: string): Promise<unknown> {
+    const name = `${workflow}/${id}`;
+    const child = this.#children.get(name) as WorkflowInstance;
+    return this.#witness(this.#identify("result", name), () => child.result());
   }
 
   /** Waits for something that isn't a step. */

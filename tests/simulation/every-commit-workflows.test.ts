@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PROGRAM_NAMES, type ProgramName } from "../../simulation/names.ts";
+import { ALL_PROGRAM_NAMES, type ProgramName } from "../../simulation/names.ts";
 import type { Moment } from "../../simulation/simulation-options.ts";
 import { outcomeOf, play } from "./support/play.ts";
 
@@ -10,7 +10,7 @@ const MOMENTS: readonly Moment[] = ["arrived", "done"];
 const OTHERS: readonly ProgramName[] = ["fatal", "exact"];
 
 describe("a simulated workflow", () => {
-  test.each(PROGRAM_NAMES.filter((name) => !OTHERS.includes(name)))(
+  test.each(ALL_PROGRAM_NAMES.filter((name) => !OTHERS.includes(name)))(
     "that is %s comes out the same, whichever commit its process ends at",
     async (program) => {
       const undisturbed = await play({ program });
