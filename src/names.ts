@@ -21,11 +21,16 @@ export function checkInstanceId(value: unknown, { maxInstanceId }: { readonly ma
 
 /** A workflow's definition doesn't know the limit of the application that will register it. */
 export function checkWorkflowName(value: unknown, longest: number = LONGEST_WORKFLOW_NAME): string {
-  if (isText(value, longest) && WORKFLOW_NAME.test(value)) return value;
+  if (isWorkflowName(value, longest)) return value;
   throw new InvalidInputError(
     "workflow.invalid_name",
     `The name of a workflow must be 1 to ${longest} letters, digits, _ and -, and must not start with -; got ${show(value)}.`,
   );
+}
+
+/** Whether there can be a workflow of this name. */
+export function isWorkflowName(value: unknown, longest: number = LONGEST_WORKFLOW_NAME): value is string {
+  return isText(value, longest) && WORKFLOW_NAME.test(value);
 }
 
 /** Checks an id of an instance, an event or a schedule, or the type of an event. */

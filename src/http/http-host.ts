@@ -4,7 +4,7 @@ import type { DurableHooks } from "../hooks/durable-hooks.ts";
 import { Jobs } from "../jobs/jobs.ts";
 import type { AuditTrail } from "../monitoring/audit.ts";
 import { HealthCheck } from "../monitoring/health.ts";
-import { checkInstanceId } from "../names.ts";
+import { checkInstanceId, isWorkflowName } from "../names.ts";
 import type { Drainable } from "../queue/drain-together.ts";
 import type { InstanceRecord, InstanceRun } from "../store/instances/instance-records.ts";
 import type { Receipt } from "../store/request-statements.ts";
@@ -117,7 +117,7 @@ export class HttpHost {
   /** Finds the workflow of stored instances by its name, whether or not this process has its code. */
   storedWorkflow(name: string): { readonly runtime: WorkflowRuntime; readonly stored: RegisteredWorkflow } {
     const runtime = this.parts.workflows;
-    if (runtime === null) throw workflowNotFound(name);
+    if (runtime === null || !isWorkflowName(name)) throw workflowNotFound(name);
     return { runtime, stored: runtime.workflows.stored(name) };
   }
 

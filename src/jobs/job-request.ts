@@ -1,6 +1,7 @@
 import { InvalidInputError } from "../errors.ts";
 import { FILTER_FIELDS as HOOK_FIELDS, type HookFilterOptions, parseHookFilter } from "../hooks/hook-filter.ts";
 import type { ParsedHookFilter } from "../hooks/search-hooks.ts";
+import { isWorkflowName } from "../names.ts";
 import { checkOptions, invalidOption } from "../options.ts";
 import type { HookStatus } from "../store/hooks/hook-records.ts";
 import {
@@ -172,9 +173,9 @@ function parseFilter(filter: unknown, fields: readonly string[]): object {
 }
 
 function nameOf({ workflows }: WorkflowRuntime, workflow: unknown): string {
-  if (typeof workflow !== "string" || workflow.length > 300)
-    throw invalidOption("workflow must be the key or the name of a workflow");
-  return workflows.findText(workflow)?.name ?? workflow;
+  const name = typeof workflow === "string" ? (workflows.findText(workflow)?.name ?? workflow) : null;
+  if (isWorkflowName(name)) return name;
+  throw invalidOption("workflow must be the key or the name of a workflow");
 }
 
 function parseJobOptions(

@@ -128,6 +128,9 @@ describe("the OpenAPI document", () => {
       await send({ bodyTimeoutMs: 1 }, "", { ...json, body: new ReadableStream() });
     }
     await askForNothing(client);
+    const tenant = watched(serve({ authorize: () => ({ allow: true, labels: { tenant: "a" } }) }));
+    const parent = { workflowName: "echo", id: "of another tenant" };
+    await tenant.post("/jobs", { action: "pause", instances: { parent } });
     await contradict(client, app);
     await database.store.close();
     for (const operation of operationsOf(document))

@@ -49,6 +49,20 @@ describe.each(ENGINES)("a process without the code of a workflow on $name", (eng
     expect(versions.body).toEqual({ versions: [{ version: null, unfinished: 1, registered: false }] });
   });
 
+  test.each(["%00", "a%00b", "a%20b", "-a"])(
+    "finds no workflow %s, which no database has to look for",
+    async (name) => {
+      const { client } = await setUp();
+
+      for (const path of ["instances", "versions", "instances/one", "instances/one/history"]) {
+        const { status, body } = await client.get(`/workflows/${name}/${path}`);
+        expect({ path, status, code: body.code }).toEqual({ path, status: 404, code: "workflow.not_found" });
+      }
+      const filter = { action: "pause", instances: { workflow: decodeURIComponent(name) } };
+      expect(await client.post("/jobs", filter)).toMatchObject({ status: 400, body: { code: "options.invalid" } });
+    },
+  );
+
   test("pauses, resumes, and sends events", async () => {
     const { client } = await setUp();
 

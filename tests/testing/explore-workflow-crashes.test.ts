@@ -105,7 +105,7 @@ describe("crashes at every commit of a workflow", () => {
       "claim workflows",
       "wait word timedOut",
       "create child",
-      "finish with an error; child child completed, finish",
+      "child child completed, finish; finish with an error",
     ]);
     expect(report.outcomes[0]?.outcome).toBe("complete");
   });

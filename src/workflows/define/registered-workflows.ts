@@ -1,6 +1,6 @@
 import { InvalidInputError, NotFoundError } from "../../errors.ts";
 import type { AnyHookDefinition } from "../../hooks/define-hook.ts";
-import { checkWorkflowName } from "../../names.ts";
+import { checkWorkflowName, isWorkflowName } from "../../names.ts";
 import { type FlowControl, NO_LIMITS, parseFlowControl } from "../../queue/flow-control.ts";
 import { NO_VERSION, UNDECIDED_VERSION, versionName } from "../../store/instances/instance-records.ts";
 import type { LineLimits } from "../../store/lines/line-records.ts";
@@ -126,7 +126,7 @@ export class RegisteredWorkflows {
 
   /** The workflow of stored instances, whether or not this process has its code: for operators. */
   stored(name: string): RegisteredWorkflow {
-    return this.#byName.get(name) ?? createUnregistered(name);
+    return this.#byName.get(name) ?? (isWorkflowName(name) ? createUnregistered(name) : this.get(name));
   }
 
   /** The limits of each workflow. */
