@@ -142,8 +142,10 @@ export class BodyBook {
   }
 
   #checkAttempts({ key, attempt, limit, ref }: BodyRun, calls: number, { solo }: Witness): void {
-    const releases = this.#book.accounts.get(ref)?.releases ?? 0;
-    const most = limit === 0 ? 1 : solo ? limit + 1 + releases : Number.POSITIVE_INFINITY;
+    const account = this.#book.accounts.get(ref);
+    // The releases of a run that was restarted aren't counted any more. Its owner learns of the restart from its next write.
+    const countable = solo && account?.run === runIn(key);
+    const most = limit === 0 ? 1 : countable ? limit + 1 + account.releases : Number.POSITIVE_INFINITY;
     if (attempt <= limit + 1 && calls <= most) return;
     this.#violate("attempts never exceed the limit", `${key}: attempt ${attempt}, call ${calls} of ${limit + 1}`);
   }
@@ -155,7 +157,9 @@ export class BodyBook {
     if (account.rollingBack !== null) this.#violate("nothing goes on while it is rolled back", `${key} begins`);
     const step = key.split("/").slice(2).join("/");
     const mine = runOf(account).journal.filter((entry) => stepOf(entry) === step);
-    if (mine.some(isEnding)) this.#violate("nothing committed runs again", `${key} has ended, and runs once more`);
+    if (mine.some(isEnding) && !this.#book.ledger.cameLate(key)) {
+      this.#violate("nothing committed runs again", `${key} has ended, and runs once more`);
+    }
     if (!held || !lock?.startsWith(`${process}#`) || (availableAt ?? 0) <= now) {
       this.#violate(
         "at most one owner",

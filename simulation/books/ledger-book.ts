@@ -8,17 +8,26 @@ export class LedgerBook {
   readonly #world: World;
   /** Of steps that were committed in their transaction. */
   readonly #committed = new Set<string>();
+  /** Of these, the ones whose commit arrived when its owner had given it up. */
+  readonly #late = new Set<string>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
   /** A transaction was committed, with this as its last statement. */
-  committed({ ref, run, entries }: InstanceCommit, { result }: InstanceCommitResult): void {
+  committed({ ref, run, entries }: InstanceCommit, { result }: InstanceCommitResult, late: boolean): void {
     if (result === "superseded") this.#violate(`${ref} was committed by an owner that had lost it`);
     const entry = entries.at(-1);
-    if (entry?.name.startsWith(LEDGER) && entry.kind === "completed")
-      this.#committed.add(`${ref}/${run}/${stepOf(entry)}`);
+    if (!entry?.name.startsWith(LEDGER) || entry.kind !== "completed") return;
+    const key = `${ref}/${run}/${stepOf(entry)}`;
+    this.#committed.add(key);
+    if (late) this.#late.add(key);
+  }
+
+  /** Whether its owner may have looked before the commit arrived, and call the function again, which is refused in the end. */
+  cameLate(key: string): boolean {
+    return this.#late.has(key);
   }
 
   check(keys: ReadonlyMap<unknown, number>): void {

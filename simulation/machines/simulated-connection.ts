@@ -202,13 +202,13 @@ export class SimulatedConnection implements Engine {
       interrupted: false,
       commitInstance: async (commit) => {
         const result = await transaction.commitInstance(commit);
-        let written = result;
+        let [written, late] = [result, false];
         records.push(() => {
           instances.commits.committed([commit], [written], false);
-          instances.ledger.committed(commit, written);
+          instances.ledger.committed(commit, written, late);
         });
-        statements.push(async (late) => {
-          written = await wrap(late).commitInstance(commit); // at another time
+        statements.push(async (later) => {
+          [written, late] = [await wrap(later).commitInstance(commit), true];
           if (written.result === "superseded") throw new Error("simulated: superseded");
         });
         return answer(result);

@@ -75,7 +75,7 @@ describe("perdure/register", () => {
 
   test("says which of Cloudflare's modules there are when a file asks for another", async () => {
     await expect(importing("cloudflare:node")).rejects.toThrow(
-      '"cloudflare:node" isn\'t there on Node: perdure/register provides cloudflare:workers',
+      '"cloudflare:node" doesn\'t exist on Node: perdure/register provides cloudflare:workers',
     );
   });
 
