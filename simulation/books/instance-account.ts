@@ -66,7 +66,7 @@ export interface InstanceAccount {
   paused: boolean;
   /** What it will be when its rollback is over. */
   rollingBack: RollbackReason | null;
-  /** The owner at the time of an operator's rollback. It learns this from its next write. */
+  /** The owner at the time of an operator's rollback or restart. It learns this from its next write. */
   disowned: string | null;
   /** Whether a commit has told its owner about the pause, so that it can begin nothing. */
   toldOfPause: boolean;

@@ -87,6 +87,7 @@ export class LifecycleBook {
         account.losses = 0;
         account.started = false;
         account.releases = 0;
+        account.disowned = account.held ? account.lock : null;
         this.#takeAway(account);
         account.availableAt = now;
         return;

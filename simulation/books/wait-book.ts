@@ -23,9 +23,13 @@ export class WaitBook {
     this.#book = book;
   }
 
-  /** The token with which a process runs the code of an instance; null if it has lost it already. */
+  /**
+   * The token with which a process runs the code of an instance; null if it has lost it already, or may still run the code of a
+   * run that was restarted since.
+   */
   lockOf(process: string, name: { name: string; id: string }): string | null {
-    const { held = false, lock = null } = this.#book.find(name) ?? {};
+    const { held = false, lock = null, disowned = null } = this.#book.find(name) ?? {};
+    if (disowned?.startsWith(`${process}#`)) return null;
     return held && lock?.startsWith(`${process}#`) ? lock : null;
   }
 
