@@ -20,7 +20,7 @@ export class LineBook {
       const running = `${this.held(account.slotKey)} of ${account.slotKey} run, the last of them ${account.ref}`;
       this.#world.violate("no more run at a time than may", running);
     }
-    if (account.rateKey === null || rate === null || !starts) return;
+    if (account.rateKey === null || rate === null || !starts || account.rollingBack !== null) return;
     const { now } = this.#world;
     const times = (this.#starts.get(account.rateKey) ?? []).filter((at) => at > now - rate.periodMs);
     times.push(now);
@@ -60,9 +60,9 @@ function hasSlot({ state, held, recoveries }: InstanceAccount): boolean {
   return state === "live" && (held || recoveries > 0);
 }
 
-/** Whether only an admission from its line may take it, and no claim. */
+/** Whether only an admission from its line may take it, and no claim. A rollback starts nothing, so no rate holds it up. */
 export function standsInLine(account: InstanceAccount): boolean {
-  const { state, slotKey, rateKey, started } = account;
+  const { state, slotKey, rateKey, started, rollingBack } = account;
   if (state !== "live" || hasSlot(account)) return false;
-  return slotKey !== null || (rateKey !== null && !started);
+  return slotKey !== null || (rateKey !== null && !started && rollingBack === null);
 }
